@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The text may quote hostile input: it must stay one line and must not steer a terminal. */
+static void make_printable(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = '?';
+}
+
+static void set(struct error *err, int status, const char *format, va_list args)
+{
+	err->status = status;
+	vsnprintf(err->text, sizeof(err->text), format, args);
+	make_printable(err->text);
+}
+
+int error_input(struct error *err, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	set(err, STATUS_INPUT, format, args);
+	va_end(args);
+	return -1;
+}
+
+int error_system(struct error *err, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	set(err, STATUS_SYSTEM, format, args);
+	va_end(args);
+	return -1;
+}
+
+int error_errno(struct error *err, int errnum, const char *format, ...)
+{
+	size_t used;
+	va_list args;
+
+	va_start(args, format);
+	set(err, STATUS_SYSTEM, format, args);
+	va_end(args);
+	used = strlen(err->text);
+	const char *name = strerrorname_np(errnum);
+	if (name)
+		snprintf(err->text + used, sizeof(err->text) - used, ": %s (%s)", strerror(errnum),
+			 name);
+	else /* the kernel's own numbers, such as ENOTSUPP (524), have no name in libc */
+		snprintf(err->text + used, sizeof(err->text) - used, ": errno %d%s", errnum,
+			 errnum == 524 ? " (ENOTSUPP)" : "");
+	return -1;
+}
+
+void error_prefix(struct error *err, const char *format, ...)
+{
+	char prefixed[sizeof(err->text)];
+	size_t used;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(prefixed, sizeof(prefixed), format, args);
+	va_end(args);
+	used = strlen(prefixed);
+	snprintf(prefixed + used, sizeof(prefixed) - used, ": %s", err->text);
+	make_printable(prefixed);
+	memcpy(err->text, prefixed, sizeof(err->text));
+}
+
+int error_report(const struct error *err)
+{
+	fflush(stdout);
+	fprintf(stderr, "tsnpub: %s\n", err->text);
+	return err->status ? err->status : STATUS_SYSTEM;
+}
+
+static void message(const char *kind, const char *format, va_list args)
+{
+	char text[512];
+
+	vsnprintf(text, sizeof(text), format, args);
+	make_printable(text);
+	fflush(stdout);
+	fprintf(stderr, "tsnpub: %s%s\n", kind, text);
+}
+
+void message_warn(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	message("warning: ", format, args);
+	va_end(args);
+}
+
+void message_note(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	message("", format, args);
+	va_end(args);
+}

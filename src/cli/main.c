@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/command.h"
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *help;
+} commands[] = {
+	{ "publish", cmd_publish, "send cyclic frames with launch times (the default command)" },
+	{ "receive", cmd_receive, "receive them in XDP: live jitter, log" },
+	{ "schedule", cmd_schedule, "plan, apply, show, check or clear taprio, mqprio and etf" },
+	{ "sync", cmd_sync, "is the clock chain good? ptp4l, PHC, system clock, TAI offset" },
+	{ "doctor", cmd_doctor, "what on this machine spoils determinism, and the fix" },
+	{ "latency", cmd_latency, "wake-up latency, and who caused the worst ones" },
+	{ "report", cmd_report, "join logs into figures: text, JSON, CSV, HTML, pcapng" },
+	{ "demo", cmd_demo, "publish and receive on a veth pair between two network namespaces" },
+};
+
+static void help(FILE *out)
+{
+	fputs("Usage: tsnpub [COMMAND] OPTIONS\n"
+	      "       tsnpub --iface enp1s0 --cycle 250us\n\n"
+	      "Cyclic raw Ethernet with launch times: publish, receive, explain the jitter.\n\n"
+	      "Commands:\n",
+	      out);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
+	fputs("\n`tsnpub COMMAND --help` lists the options of a command.\n", out);
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "";
+
+	if (argc < 2) {
+		help(stderr);
+		return STATUS_INPUT;
+	}
+	if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
+		help(stdout);
+		return STATUS_GOOD;
+	}
+	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
+		puts("tsnpub " TSNPUB_VERSION);
+		return STATUS_GOOD;
+	}
+	if (name[0] == '-')
+		return cmd_publish(argc, argv);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		static char full_name[64];
+
+		if (strcmp(name, commands[i].name))
+			continue;
+		/* argp prints argv[0] in usage and errors */
+		snprintf(full_name, sizeof(full_name), "tsnpub %s", commands[i].name);
+		argv[1] = full_name;
+		return commands[i].run(argc - 1, argv + 1);
+	}
+
+	struct error err = ERROR_INIT;
+
+	error_input(&err, "unknown command '%.64s'; `tsnpub --help` lists them", name);
+	return error_report(&err);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmocka_all.h"
+
+#include <linux/types.h>
+#include <pthread.h>
+
+#include "base/spsc.h"
+#include "bpf/bucket.h"
+
+static void a_full_ring_refuses_and_counts(void **state)
+{
+	struct spsc ring;
+	uint64_t value;
+
+	(void)state;
+	assert_int_equal(spsc_init(&ring, 4, sizeof(value)), 0);
+	for (value = 0; value < 4; value++)
+		assert_true(spsc_push(&ring, &value));
+	assert_false(spsc_push(&ring, &value));
+	assert_int_equal(ring.dropped, 1);
+	for (uint64_t i = 0; i < 4; i++) {
+		assert_true(spsc_pop(&ring, &value));
+		assert_int_equal(value, i);
+	}
+	assert_false(spsc_pop(&ring, &value));
+	spsc_free(&ring);
+}
+
+static void *produce(void *arg)
+{
+	struct spsc *ring = arg;
+
+	for (uint64_t value = 0; value < 200000;)
+		if (spsc_push(ring, &value))
+			value++;
+	return NULL;
+}
+
+static void records_arrive_in_order_between_threads(void **state)
+{
+	struct spsc ring;
+	pthread_t thread;
+	uint64_t value;
+
+	(void)state;
+	assert_int_equal(spsc_init(&ring, 64, sizeof(value)), 0);
+	assert_int_equal(pthread_create(&thread, NULL, produce, &ring), 0);
+	for (uint64_t expected = 0; expected < 200000;) {
+		if (!spsc_pop(&ring, &value))
+			continue;
+		assert_int_equal(value, expected);
+		expected++;
+	}
+	pthread_join(thread, NULL);
+	spsc_free(&ring);
+}
+
+static void buckets_hold_their_value(void **state)
+{
+	(void)state;
+	for (__u32 bits = 3; bits <= 7; bits++) {
+		__u32 previous = 0;
+
+		for (__u64 value = 0; value < 1ULL << 44;
+		     value = value < 5000 ? value + 1 : value + value / 37) {
+			__u32 index = bucket_of(value, bits);
+
+			assert_true(index < BUCKETS(bits));
+			assert_true(index >= previous);
+			assert_true(bucket_low(index, bits) <= value);
+			assert_true(bucket_high(index, bits) >= value);
+			/* relative width at most 2^-bits */
+			assert_true((bucket_high(index, bits) - bucket_low(index, bits)) << bits <=
+				    value);
+			previous = index;
+		}
+		assert_int_equal(bucket_of(~0ULL, bits), BUCKETS(bits) - 1);
+		assert_int_equal(bucket_of_signed(-1, bits), BUCKETS(bits) + 1);
+		assert_int_equal(bucket_of_signed(INT64_MIN, bits), BUCKETS_SIGNED(bits) - 1);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_full_ring_refuses_and_counts),
+		cmocka_unit_test(records_arrive_in_order_between_threads),
+		cmocka_unit_test(buckets_hold_their_value),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
