@@ -1,0 +1,146 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# build-guest.sh [plain|rt]: makes build/vm/FLAVOUR/vmlinuz and build/vm/FLAVOUR/base.cpio, the part of the guest's
+# initramfs that does not change with the project's sources: user space and kernel modules. Nothing is done when both
+# are newer than this script and the unpacked packages.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+flavour=${1:-plain}
+check_flavour "$flavour"
+
+# Programs of the guest beside busybox's applets.
+programs="bash ip tc bridge ss ethtool bpftool ptp4l phc2sys pmc phc_ctl ts2phc hwstamp_ctl strace chronyd chronyc
+	kmod modprobe insmod rmmod lsmod modinfo taskset chrt dmesg setsid nsenter unshare flock prlimit sysctl ps
+	gawk tcpdump"
+
+# Kernel modules, with what they depend on.
+modules="sch_* act_gact act_skbedit act_mirred act_vlan act_bpf act_police act_gate cls_u32 cls_flower cls_bpf
+	cls_matchall cls_basic veth dummy 8021q bridge vrf igb igc e1000e virtio_net af_packet_diag"
+
+# find_program NAME ROOT: its path below ROOT
+find_program()
+{
+	local dir
+	for dir in usr/sbin usr/bin sbin bin; do
+		[ -e "$2/$dir/$1" ] || [ -L "$2/$dir/$1" ] || continue
+		echo "$dir/$1"
+		return
+	done
+	return 1
+}
+
+needed() { LC_ALL=C readelf -d "$1" 2>/dev/null | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'; }
+
+# copy_libraries ELF ROOT STAGE LIBDIR: the shared libraries that ELF needs, from ROOT to STAGE/LIBDIR
+copy_libraries()
+{
+	local name found dir
+	for name in $(needed "$1"); do
+		[ ! -e "$3/$4/$name" ] || continue
+		found=
+		for dir in lib/x86_64-linux-gnu usr/lib/x86_64-linux-gnu; do
+			[ ! -e "$2/$dir/$name" ] || found=$2/$dir/$name
+		done
+		[ -n "$found" ] || die "the guest lacks the library $name, needed by $1"
+		cp -L "$found" "$3/$4/$name"
+		copy_libraries "$3/$4/$name" "$2" "$3" "$4"
+	done
+}
+
+add_programs()
+{
+	local stage=$1 root=$cache/root name path real applet
+	mkdir -p "$stage"/{bin,sbin,usr/bin,usr/sbin,usr/lib/x86_64-linux-gnu,lib64,etc,proc,sys,dev,run,tmp,root,var/run}
+	mkdir -p "$stage"/{var/lib/chrony,usr/libexec,usr/lib/bats-core,lib}
+	ln -s ../usr/lib/x86_64-linux-gnu "$stage/lib/x86_64-linux-gnu"
+	cp -L "$root/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" "$stage/lib64/"
+	cp "$root/bin/busybox" "$stage/bin/"
+	for applet in $("$root/bin/busybox" --list-full); do
+		mkdir -p "$stage/$(dirname "$applet")"
+		[ -e "$stage/$applet" ] || ln -s /bin/busybox "$stage/$applet"
+	done
+	for name in $programs; do
+		path=$(find_program "$name" "$root") || die "the guest lacks $name"
+		# A program replaces busybox's applet of that name, wherever that lies.
+		rm -f "$stage"/{bin,sbin,usr/bin,usr/sbin}/"$name"
+		cp -a "$root/$path" "$stage/$path"
+		real=$root/$path
+		[ -L "$real" ] || copy_libraries "$real" "$root" "$stage" usr/lib/x86_64-linux-gnu
+	done
+	ln -sf gawk "$stage/usr/bin/awk"
+	cp "$root/usr/bin/bats" "$stage/usr/bin/"
+	cp -a "$root/usr/lib/bats-core" "$stage/usr/lib/"
+	[ ! -d "$root/usr/libexec/bats-core" ] || cp -a "$root/usr/libexec/bats-core" "$stage/usr/libexec/"
+	printf 'root:x:0:0:root:/root:/bin/bash\n_chrony:x:100:100::/var/lib/chrony:/bin/false\nnobody:x:65534:65534::/:/bin/false\n' \
+		>"$stage/etc/passwd"
+	printf 'root:x:0:\n_chrony:x:100:\nnogroup:x:65534:\n' >"$stage/etc/group"
+	printf 'passwd: files\ngroup: files\nhosts: files\n' >"$stage/etc/nsswitch.conf"
+	printf '127.0.0.1 localhost\n' >"$stage/etc/hosts"
+	mkdir -p "$stage/etc/iproute2"
+	cp -a "$root/etc/iproute2/." "$stage/etc/iproute2/" 2>/dev/null || true
+	ln -s /proc/mounts "$stage/etc/mtab"
+}
+
+# linuxptp 4 needs its suite's libc: it lives in /opt/linuxptp4 with its own loader.
+add_linuxptp4()
+{
+	local stage=$1 root=$cache/trixie lib=opt/linuxptp4/lib name
+	mkdir -p "$stage/$lib" "$stage/opt/linuxptp4/bin" "$stage/opt/linuxptp4/libexec"
+	for name in ptp4l phc2sys pmc phc_ctl; do
+		cp "$root/usr/sbin/$name" "$stage/opt/linuxptp4/libexec/"
+		copy_libraries "$root/usr/sbin/$name" "$root" "$stage" "$lib"
+		printf '#!/bin/sh\nexec /%s/ld-linux-x86-64.so.2 --library-path /%s --argv0 %s /opt/linuxptp4/libexec/%s "$@"\n' \
+			"$lib" "$lib" "$name" "$name" >"$stage/opt/linuxptp4/bin/$name"
+		chmod +x "$stage/opt/linuxptp4/bin/$name"
+	done
+	cp -L "$root/usr/lib64/ld-linux-x86-64.so.2" "$stage/$lib/" 2>/dev/null ||
+		cp -L "$root/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" "$stage/$lib/"
+}
+
+add_modules()
+{
+	local stage=$1 version=$2 pattern path
+	local from=$cache/kernel-$flavour/lib/modules/$version to=$stage/lib/modules/$version
+	[ -e "$from/modules.dep" ] || depmod -b "$cache/kernel-$flavour" "$version"
+	mkdir -p "$to"
+	for pattern in $modules; do
+		sed -n "s|^\([^:]*/$(sed 's/\*/[^\/]*/' <<<"$pattern")\.ko[^:]*\): *\(.*\)|\1 \2|p" "$from/modules.dep"
+	done | tr ' ' '\n' | sort -u | while read -r path; do
+		[ -n "$path" ] || continue
+		mkdir -p "$to/$(dirname "$path")"
+		case $path in
+		*.xz) xz -dc "$from/$path" >"$to/${path%.xz}" ;;
+		*) cp "$from/$path" "$to/$path" ;;
+		esac
+	done
+	cp "$from"/modules.{builtin,builtin.modinfo,order} "$to/"
+	depmod -b "$stage" "$version"
+}
+
+build_base()
+{
+	local dest=$build/$flavour stage=$build/$flavour/stage version
+
+	need cpio depmod readelf xz
+	"$vm_dir/packages.sh" kernel "$flavour"
+	"$vm_dir/packages.sh" root
+	"$vm_dir/packages.sh" trixie
+	version=$(cat "$cache/kernel-$flavour/version")
+	if [ "$dest/base.cpio" -nt "$vm_dir/build-guest.sh" ] && [ "$dest/base.cpio" -nt "$cache/root/.complete" ] &&
+		[ "$dest/base.cpio" -nt "$cache/kernel-$flavour/.complete" ] && [ -e "$dest/vmlinuz" ]; then
+		return
+	fi
+	say "building the guest's initramfs ($flavour, Linux $version)"
+	rm -rf "$stage"
+	mkdir -p "$stage"
+	add_programs "$stage"
+	add_linuxptp4 "$stage"
+	add_modules "$stage" "$version"
+	cp "$cache/kernel-$flavour/boot/vmlinuz-$version" "$dest/vmlinuz"
+	(cd "$stage" && find . | LC_ALL=C sort | cpio --quiet -o -H newc -R 0:0) >"$dest/base.cpio.new"
+	mv "$dest/base.cpio.new" "$dest/base.cpio"
+	rm -rf "$stage"
+}
+
+locked "build-$flavour" build_base

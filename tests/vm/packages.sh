@@ -1,0 +1,150 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Fetches the guest's packages by name with apt into the cache and unpacks them:
+#   packages.sh kernel plain|rt     kernel image, headers and kbuild  -> $cache/kernel-FLAVOUR
+#   packages.sh root                the guest's user space            -> $cache/root
+#   packages.sh trixie              linuxptp 4.x with its own libc    -> $cache/trixie
+# A private apt state is used: neither root nor the machine's package lists are needed, and the machine is left as it
+# was. The mirror is the one that the machine's own apt sources name. An interrupted run continues where it stopped.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+guest_packages=(bash busybox-static iproute2 ethtool bpftool linuxptp strace chrony kmod procps
+	util-linux bats libc-bin gawk tcpdump)
+
+# Prints "URI suite" of each archive that the machine's sources name, whatever their format.
+machine_sources()
+{
+	apt-get indextargets --format '$(SITE) $(RELEASE)' 'Identifier: Packages' 2>/dev/null | sort -u
+}
+
+apt_state()
+{
+	local state=$cache/apt site release uri='' security='' key=/usr/share/keyrings/debian-archive-keyring.gpg
+
+	need apt-get dpkg-deb
+	[ "$(dpkg --print-architecture)" = amd64 ] || die "the guest is built on amd64 only"
+	while read -r site release; do
+		case $release in
+		bookworm) uri=$site ;;
+		bookworm-security) security=$site ;;
+		esac
+	done < <(machine_sources)
+	[ -n "$uri" ] || die "no Debian 12 (bookworm) archive in this machine's apt sources: packages cannot be fetched"
+	[ -n "$security" ] || security=${uri%/debian*}/debian-security
+	mkdir -p "$state"/{lists/partial,archives/partial,empty}
+	: >"$state/status"
+	local opt=''
+	[ ! -e "$key" ] || opt="[signed-by=$key] "
+	{
+		echo "deb $opt$uri bookworm main"
+		echo "deb $opt$security bookworm-security main"
+		echo "deb $opt$uri bookworm-backports main"
+		echo "deb $opt$uri trixie main"
+	} >"$state/sources.list.new"
+	cmp -s "$state/sources.list.new" "$state/sources.list" || mv "$state/sources.list.new" "$state/sources.list"
+	apt_options=(-q
+		-o "Dir::State=$state" -o "Dir::State::lists=$state/lists" -o "Dir::State::status=$state/status"
+		-o "Dir::Cache=$state" -o "Dir::Cache::archives=$state/archives"
+		-o "Dir::Etc::sourcelist=$state/sources.list" -o "Dir::Etc::sourceparts=$state/empty"
+		-o "Dir::Etc::preferences=$state/empty/none" -o "Dir::Etc::preferencesparts=$state/empty"
+		-o APT::Get::List-Cleanup=0 -o APT::Install-Recommends=0 -o Acquire::Retries=3
+		-o Acquire::Languages=none -o APT::Sandbox::User=root -o Debug::NoLocking=1
+		-o DPkg::Post-Invoke=/bin/true -o APT::Keep-Downloaded-Packages=true)
+	if [ ! -e "$state/.updated" ] || [ -n "$(find "$state/.updated" -mtime +7)" ]; then
+		say "reading package lists"
+		apt-get "${apt_options[@]}" update >"$state/update.log" 2>&1 ||
+			die "apt-get update: $(grep -m1 '^[EW]:' "$state/update.log")"
+		touch "$state/.updated"
+	fi
+}
+
+# fetch DIR SUITE PACKAGE...: downloads into DIR what is not there yet and names the files in DIR/list
+fetch()
+{
+	local dir=$1 suite=$2
+	shift 2
+	mkdir -p "$dir"
+	(cd "$dir" && apt-get "${apt_options[@]}" -t "$suite" download "$@") >"$dir/log" 2>&1 ||
+		die "apt-get download $*: $(grep -m1 '^E:' "$dir/log")"
+}
+
+# depends PACKAGE: the first exact-version dependency of a metapackage
+depends()
+{
+	apt-cache "${apt_options[@]}" depends "$1" | sed -n 's/^ *Depends: //p' | head -1
+}
+
+# unpack DIR DEST: all packages of DIR into DEST, atomically
+unpack()
+{
+	local deb
+	rm -rf "$2.new"
+	mkdir -p "$2.new"
+	for deb in "$1"/*.deb; do
+		dpkg-deb -x "$deb" "$2.new"
+	done
+	rm -rf "$2"
+	mv "$2.new" "$2"
+}
+
+kernel()
+{
+	local flavour=$1 suffix='' image headers dest=$cache/kernel-$1
+	[ "$flavour" = plain ] || suffix=-rt
+	[ ! -e "$dest/.complete" ] || return 0
+	apt_state
+	image=$(depends "linux-image-6.12$suffix-amd64")
+	headers=$(depends "linux-headers-6.12$suffix-amd64")
+	[ -n "$image" ] && [ -n "$headers" ] || die "no Linux 6.12 kernel in the archive (bookworm-security)"
+	local version=${image#linux-image-}
+	local base=${version%-amd64}
+	base=${base%-rt}
+	say "fetching $image"
+	fetch "$cache/debs-kernel-$flavour" bookworm-security "$image" "$headers" \
+		"linux-headers-$base-common$suffix" "linux-kbuild-$base"
+	unpack "$cache/debs-kernel-$flavour" "$dest"
+	# The headers' Makefile names its sibling by absolute path: make that relative to itself.
+	echo "include \$(dir \$(abspath \$(lastword \$(MAKEFILE_LIST))))../linux-headers-$base-common$suffix/Makefile" \
+		>"$dest/usr/src/linux-headers-$version/Makefile"
+	echo "$version" >"$dest/version"
+	touch "$dest/.complete"
+	rm -rf "$cache/debs-kernel-$flavour"
+}
+
+# download_closure DIR SUITE PACKAGE...: with all that they depend on, as if nothing was installed
+download_closure()
+{
+	local dir=$1 suite=$2
+	shift 2
+	mkdir -p "$dir/partial"
+	apt-get "${apt_options[@]}" -y -t "$suite" -o "Dir::Cache::archives=$dir" install --download-only "$@" \
+		>"$dir/log" 2>&1 || die "apt-get install --download-only $*: $(grep -m1 '^E:' "$dir/log")"
+}
+
+# user_space NAME SUITE PACKAGE...
+user_space()
+{
+	local dest=$cache/$1 name=$1 suite=$2
+	shift 2
+	[ "$(cat "$dest/.complete" 2>/dev/null)" != "$*" ] || return 0
+	apt_state
+	say "fetching the guest's user space: $name"
+	download_closure "$cache/debs-$name" "$suite" "$@"
+	unpack "$cache/debs-$name" "$dest"
+	echo "$*" >"$dest/.complete"
+	rm -rf "$cache/debs-$name"
+}
+
+case ${1:-} in
+root) locked root user_space root bookworm "${guest_packages[@]}" ;;
+trixie) locked trixie user_space trixie trixie linuxptp ;;
+kernel)
+	check_flavour "${2:-}"
+	locked "kernel-$2" kernel "$2"
+	;;
+*)
+	echo "usage: packages.sh kernel plain|rt | root | trixie" >&2
+	exit 2
+	;;
+esac

@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# run.sh [OPTION...] -- CMD [ARG...]: boots the laboratory VM in virtual time, runs CMD in it and exits with its status.
+# CMD's output comes on stdout and stderr; the kernel's console goes to build/vm/console.PID.log, shown when the guest
+# dies. A WARNING, BUG or Oops in the kernel log fails the run (status 70), a timeout (124) or a dead guest (71) too.
+#
+#   --kernel plain|rt     the guest's kernel (default plain)
+#   --nic MODEL           what `lab-nics` in the guest makes: its model (default ideal), given as $LAB_NIC
+#   --timeout S           real time after which the guest is ended (default 120)
+#   --cpus N              CPUs of the guest (default 2)
+#   --memory MIB          memory of the guest (default 512)
+#   --copy SRC[:DEST]     a file or directory of the host to have in the guest at DEST (default /lab/NAME)
+#   --dmesg FILE          saves the whole kernel log
+#   --append WORDS        words for the kernel's command line
+#   --real-time           no virtual time: faster to boot, useless for timing
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+usage() { sed -n '3,/^set/{/^set/d;s/^# \{0,1\}//p}' "$0"; }
+
+kernel=plain nic=ideal timeout=120 cpus=2 memory=512 dmesg='' append='' real_time='' copies=()
+while [ $# -gt 0 ]; do
+	case $1 in
+	--kernel) kernel=$2; shift ;;
+	--nic) nic=$2; shift ;;
+	--timeout) timeout=$2; shift ;;
+	--cpus) cpus=$2; shift ;;
+	--memory) memory=$2; shift ;;
+	--copy) copies+=("$2"); shift ;;
+	--dmesg) dmesg=$2; shift ;;
+	--append) append=$2; shift ;;
+	--real-time) real_time=1 ;;
+	--help) usage; exit 0 ;;
+	--) shift; break ;;
+	*) echo "vm: unknown option '$1'" >&2; usage >&2; exit 2 ;;
+	esac
+	shift
+done
+[ $# -gt 0 ] || { echo "vm: no command: run.sh [OPTION...] -- CMD" >&2; exit 2; }
+check_flavour "$kernel"
+need qemu-system-x86_64 cpio
+"$vm_dir/build-guest.sh" "$kernel"
+
+work=$(mktemp -d "$build/run.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+stage=$work/stage
+mkdir -p "$stage/lab/bin" "$stage/lab/modules"
+cp "$vm_dir/guest/init" "$stage/init"
+[ ! -d "$vm_dir/guest/bin" ] || cp "$vm_dir"/guest/bin/* "$stage/lab/bin/"
+for module in "$build/$kernel"/*.ko; do
+	[ ! -e "$module" ] || cp "$module" "$stage/lab/modules/"
+done
+for copy in ${copies[@]+"${copies[@]}"}; do
+	source=${copy%%:*} dest=lab/$(basename "${copy%%:*}")
+	[ "$source" = "$copy" ] || dest=${copy#*:}
+	mkdir -p "$stage/$(dirname "$dest")"
+	cp -rL "$source" "$stage/$dest"
+done
+{
+	echo "LAB_INTERACTIVE=''"
+	echo "LAB_DMESG='${dmesg:+1}'"
+	echo "export LAB_NIC='$nic' LAB_KERNEL='$kernel'"
+} >"$stage/lab/env"
+{
+	echo '#!/bin/bash'
+	echo 'cd /lab'
+	printf 'exec'
+	printf ' %q' "$@"
+	echo
+} >"$stage/lab/run"
+chmod +x "$stage/lab/run"
+(cd "$stage" && find . | cpio --quiet -o -H newc -R 0:0) >"$work/overlay.cpio"
+cat "$build/$kernel/base.cpio" "$work/overlay.cpio" >"$work/initrd"
+
+console=$work/console
+mkfifo "$work/stdout" "$work/stderr"
+cat "$work/stdout" & out=$!
+cat "$work/stderr" >&2 & err=$!
+
+virtual="-accel tcg,thread=single -icount shift=0,sleep=off -rtc clock=vm,base=2026-01-01T00:00:00"
+[ -z "$real_time" ] || virtual="-accel tcg,thread=multi"
+status=0
+# shellcheck disable=SC2086
+timeout --kill-after=5 "$timeout" qemu-system-x86_64 -M q35 -cpu max -m "$memory" -smp "$cpus" $virtual \
+	-nodefaults -no-user-config -display none -no-reboot -monitor none \
+	-kernel "$build/$kernel/vmlinuz" -initrd "$work/initrd" \
+	-append "console=ttyS0 quiet loglevel=5 oops=panic panic=-1 nokaslr mitigations=off log_buf_len=4M $append" \
+	-device isa-debug-exit,iobase=0x501,iosize=1 \
+	-chardev file,id=console,path="$console" -serial chardev:console \
+	-device virtio-serial-pci,max_ports=8 \
+	-chardev file,id=stdout,path="$work/stdout" -device virtserialport,chardev=stdout,name=stdout \
+	-chardev file,id=stderr,path="$work/stderr" -device virtserialport,chardev=stderr,name=stderr \
+	-chardev file,id=status,path="$work/status" -device virtserialport,chardev=status,name=status \
+	-chardev file,id=dmesg,path="$work/dmesg" -device virtserialport,chardev=dmesg,name=dmesg \
+	</dev/null 2>"$work/qemu.err" || status=$?
+# If QEMU never opened them, the readers would wait for ever.
+: 1<>"$work/stdout" 1<>"$work/stderr"
+wait "$out" "$err" || true
+
+if [ -n "$dmesg" ]; then
+	cp "$work/dmesg" "$dmesg"
+fi
+result=$(sed -n 's/^exit //p' "$work/status" 2>/dev/null || true)
+if [ "$status" = 124 ] || [ "$status" = 137 ]; then
+	tail -n 40 "$console" >&2 2>/dev/null || true
+	say "the guest did not end within $timeout s (end of its console above)"
+	exit 124
+elif [ -z "$result" ]; then
+	cat "$work/qemu.err" >&2
+	tail -n 60 "$console" >&2 2>/dev/null || true
+	say "the guest died before its command ended (QEMU's status $status, end of its console above)"
+	exit 71
+elif grep -q splat "$work/status"; then
+	say "the command's status was $result"
+	exit 70
+fi
+exit "$result"
