@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "host/wakeup.h"
+
+#include <stddef.h>
+
+#include "base/clock.h"
+
+/* a stop is noticed within this time, however long the cycle */
+#define SLICE_NS (100 * NSEC_PER_MSEC)
+
+static int64_t system_tai(void *context)
+{
+	(void)context;
+	return clock_now_ns(CLOCK_TAI);
+}
+
+static int64_t system_monotonic(void *context)
+{
+	(void)context;
+	return clock_now_ns(CLOCK_MONOTONIC);
+}
+
+static void system_sleep(void *context, int64_t until_monotonic_ns)
+{
+	struct timespec until = ns_to_timespec(until_monotonic_ns);
+
+	(void)context;
+	/* EINTR: the caller looks at the clock and comes back */
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
+const struct wake_clock wake_clock_system = { system_tai, system_monotonic, system_sleep, NULL };
+
+static enum wake look(struct waker *waker, int64_t *now_tai_ns, int64_t *now_monotonic_ns)
+{
+	const struct wake_clock *clock = waker->clock;
+	int64_t before = clock->tai(clock->context);
+	int64_t monotonic = clock->monotonic(clock->context);
+	int64_t after = clock->tai(clock->context);
+	int64_t low = before - monotonic, high = after - monotonic;
+
+	*now_tai_ns = after;
+	*now_monotonic_ns = monotonic;
+	if (after < before) { /* stepped back between the two readings */
+		low = high = after - monotonic;
+	} else if (low <= waker->offset_high_ns && high >= waker->offset_low_ns) {
+		if (low > waker->offset_low_ns)
+			waker->offset_low_ns = low;
+		if (high < waker->offset_high_ns)
+			waker->offset_high_ns = high;
+		return WAKE_ON_TIME;
+	}
+	int64_t step = low > waker->offset_high_ns ? low - waker->offset_high_ns
+						   : high - waker->offset_low_ns;
+
+	waker->offset_low_ns = low;
+	waker->offset_high_ns = high;
+	if (step < WAKE_STEP_MIN_NS && step > -WAKE_STEP_MIN_NS)
+		return WAKE_ON_TIME;
+	waker->step_ns = step;
+	return WAKE_STEPPED;
+}
+
+void waker_init(struct waker *waker, const struct wake_clock *clock, int64_t spin_ns,
+		const atomic_uint *stop)
+{
+	int64_t tai, monotonic;
+
+	*waker = (struct waker){ .clock = clock,
+				 .spin_ns = spin_ns,
+				 .stop = stop,
+				 .offset_low_ns = INT64_MIN,
+				 .offset_high_ns = INT64_MAX };
+	for (int i = 0; i < 16; i++)
+		look(waker, &tai, &monotonic);
+	waker->step_ns = 0;
+}
+
+enum wake waker_look(struct waker *waker, int64_t *now_tai_ns)
+{
+	int64_t monotonic;
+
+	return look(waker, now_tai_ns, &monotonic);
+}
+
+enum wake waker_until(struct waker *waker, int64_t until_tai_ns, int64_t *now_tai_ns)
+{
+	for (;;) {
+		int64_t monotonic;
+
+		if (look(waker, now_tai_ns, &monotonic) == WAKE_STEPPED)
+			return WAKE_STEPPED;
+		if (*now_tai_ns >= until_tai_ns)
+			return WAKE_ON_TIME;
+		if (waker->stop && atomic_load_explicit(waker->stop, memory_order_relaxed))
+			return WAKE_STOPPED;
+		int64_t left = until_tai_ns - *now_tai_ns;
+
+		if (left <= waker->spin_ns)
+			continue; /* busy: every round looks for a step, so that it cannot hang */
+		/* by the lower bound, so that the sleep never ends before its time */
+		if (left - waker->spin_ns > SLICE_NS)
+			waker->clock->sleep(waker->clock->context, monotonic + SLICE_NS);
+		else
+			waker->clock->sleep(waker->clock->context,
+					    until_tai_ns - waker->spin_ns - waker->offset_low_ns);
+	}
+}

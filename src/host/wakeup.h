@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Sleeping until an absolute TAI time, by a clock that may be stepped meanwhile.
+ *
+ * The sleep itself is on CLOCK_MONOTONIC, which no one can step: a TAI sleep would last an hour longer
+ * when the clock goes back by an hour. TAI - CLOCK_MONOTONIC is constant between steps (both run at the
+ * same rate), so each look at the clocks narrows an interval that holds it; a look that contradicts the
+ * interval is a step. The clocks are handed in, so that the cyclic loops run in simulated time in tests.
+ */
+#ifndef HOST_WAKEUP_H
+#define HOST_WAKEUP_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Times in ns. `sleep` may return early (a signal, a test); it never needs to return late. */
+struct wake_clock {
+	int64_t (*tai)(void *context);
+	int64_t (*monotonic)(void *context);
+	void (*sleep)(void *context, int64_t until_monotonic_ns);
+	void *context;
+};
+
+/* CLOCK_TAI, CLOCK_MONOTONIC and clock_nanosleep. */
+extern const struct wake_clock wake_clock_system;
+
+struct waker {
+	const struct wake_clock *clock;
+	int64_t spin_ns; /* the last part of the wait is busy, for release without wake-up latency */
+	const atomic_uint *stop; /* nonzero: return at once; looked at every 100 ms at least */
+	int64_t offset_low_ns, offset_high_ns; /* TAI - CLOCK_MONOTONIC lies between them */
+	int64_t step_ns; /* of the last WAKE_STEPPED: forwards is positive */
+};
+
+enum wake {
+	WAKE_ON_TIME, /* `until` has been reached; how late: *now - until */
+	WAKE_STEPPED, /* the clock was stepped by step_ns: what `until` was computed from is void */
+	WAKE_STOPPED,
+};
+
+/* Steps below this are taken up silently: the launch times stay right, they are absolute. */
+#define WAKE_STEP_MIN_NS 1000
+
+/* Reads the clocks a few times. `clock` and `stop` (NULL: never) must outlive the waker. */
+void waker_init(struct waker *waker, const struct wake_clock *clock, int64_t spin_ns,
+		const atomic_uint *stop);
+
+/*
+ * Waits until TAI reaches `until_tai_ns`; returns at once when it has. *now_tai_ns is the time that was
+ * read last, right before the return. No allocation, no locks: for the cyclic thread.
+ */
+enum wake waker_until(struct waker *waker, int64_t until_tai_ns, int64_t *now_tai_ns);
+
+/* The time now, and whether the clock was stepped since the last look (WAKE_ON_TIME or WAKE_STEPPED). */
+enum wake waker_look(struct waker *waker, int64_t *now_tai_ns);
+
+#endif
