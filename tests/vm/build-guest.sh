@@ -118,6 +118,16 @@ add_modules()
 	depmod -b "$stage" "$version"
 }
 
+# newer_than FILE SOURCE...: the sources that are newer than FILE, all if there is no FILE
+newer_than()
+{
+	local file=$1 source
+	shift
+	for source; do
+		[ "$file" -nt "$source" ] || echo "$source"
+	done
+}
+
 build_base()
 {
 	local dest=$build/$flavour stage=$build/$flavour/stage version
@@ -127,16 +137,15 @@ build_base()
 	"$vm_dir/packages.sh" root
 	"$vm_dir/packages.sh" trixie
 	version=$(cat "$cache/kernel-$flavour/version")
-	if [ "$dest/base.cpio" -nt "$vm_dir/build-guest.sh" ] && [ "$dest/base.cpio" -nt "$cache/root/.complete" ] &&
-		[ "$dest/base.cpio" -nt "$cache/kernel-$flavour/.complete" ] && [ -e "$dest/vmlinuz" ]; then
-		return
-	fi
+	[ -n "$(newer_than "$dest/base.cpio" "$vm_dir/build-guest.sh" "$vm_dir/guest/init" \
+		"$cache"/{root,trixie,"kernel-$flavour"}/.complete)" ] || return 0
 	say "building the guest's initramfs ($flavour, Linux $version)"
 	rm -rf "$stage"
 	mkdir -p "$stage"
 	add_programs "$stage"
 	add_linuxptp4 "$stage"
 	add_modules "$stage" "$version"
+	cp "$vm_dir/guest/init" "$stage/init"
 	cp "$cache/kernel-$flavour/boot/vmlinuz-$version" "$dest/vmlinuz"
 	(cd "$stage" && find . | LC_ALL=C sort | cpio --quiet -o -H newc -R 0:0) >"$dest/base.cpio.new"
 	mv "$dest/base.cpio.new" "$dest/base.cpio"

@@ -12,13 +12,13 @@
 #   --copy SRC[:DEST]     a file or directory of the host to have in the guest at DEST (default /lab/NAME)
 #   --dmesg FILE          saves the whole kernel log
 #   --append WORDS        words for the kernel's command line
-#   --real-time           no virtual time: faster to boot, useless for timing
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/machine.sh"
 
 usage() { sed -n '3,/^set/{/^set/d;s/^# \{0,1\}//p}' "$0"; }
 
-kernel=plain nic=ideal timeout=120 cpus=2 memory=512 dmesg='' append='' real_time='' copies=()
+kernel=plain nic=ideal timeout=120 cpus=2 memory=512 dmesg='' append='' copies=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	--kernel) kernel=$2; shift ;;
@@ -29,7 +29,6 @@ while [ $# -gt 0 ]; do
 	--copy) copies+=("$2"); shift ;;
 	--dmesg) dmesg=$2; shift ;;
 	--append) append=$2; shift ;;
-	--real-time) real_time=1 ;;
 	--help) usage; exit 0 ;;
 	--) shift; break ;;
 	*) echo "vm: unknown option '$1'" >&2; usage >&2; exit 2 ;;
@@ -40,12 +39,13 @@ done
 check_flavour "$kernel"
 need qemu-system-x86_64 cpio
 "$vm_dir/build-guest.sh" "$kernel"
+state=$(machine_state)
+locked "boot-$kernel" machine_boot "$state"
 
 work=$(mktemp -d "$build/run.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 stage=$work/stage
 mkdir -p "$stage/lab/bin" "$stage/lab/modules"
-cp "$vm_dir/guest/init" "$stage/init"
 [ ! -d "$vm_dir/guest/bin" ] || cp "$vm_dir"/guest/bin/* "$stage/lab/bin/"
 for module in "$build/$kernel"/*.ko; do
 	[ ! -e "$module" ] || cp "$module" "$stage/lab/modules/"
@@ -69,29 +69,21 @@ done
 	echo
 } >"$stage/lab/run"
 chmod +x "$stage/lab/run"
-(cd "$stage" && find . | cpio --quiet -o -H newc -R 0:0) >"$work/overlay.cpio"
-cat "$build/$kernel/base.cpio" "$work/overlay.cpio" >"$work/initrd"
+(cd "$stage" && find . | cpio --quiet -o -H newc -R 0:0) >"$work/payload.in"
+: >"$work/payload.out"
 
 console=$work/console
 mkfifo "$work/stdout" "$work/stderr"
 cat "$work/stdout" & out=$!
 cat "$work/stderr" >&2 & err=$!
 
-virtual="-accel tcg,thread=single -icount shift=0,sleep=off -rtc clock=vm,base=2026-01-01T00:00:00"
-[ -z "$real_time" ] || virtual="-accel tcg,thread=multi"
 status=0
-# shellcheck disable=SC2086
-timeout --kill-after=5 "$timeout" qemu-system-x86_64 -M q35 -cpu max -m "$memory" -smp "$cpus" $virtual \
-	-nodefaults -no-user-config -display none -no-reboot -monitor none \
-	-kernel "$build/$kernel/vmlinuz" -initrd "$work/initrd" \
-	-append "console=ttyS0 quiet loglevel=5 oops=panic panic=-1 nokaslr mitigations=off log_buf_len=4M $append" \
-	-device isa-debug-exit,iobase=0x501,iosize=1 \
-	-chardev file,id=console,path="$console" -serial chardev:console \
-	-device virtio-serial-pci,max_ports=8 \
-	-chardev file,id=stdout,path="$work/stdout" -device virtserialport,chardev=stdout,name=stdout \
-	-chardev file,id=stderr,path="$work/stderr" -device virtserialport,chardev=stderr,name=stderr \
-	-chardev file,id=status,path="$work/status" -device virtserialport,chardev=status,name=status \
-	-chardev file,id=dmesg,path="$work/dmesg" -device virtserialport,chardev=dmesg,name=dmesg \
+machine_arguments
+timeout --kill-after=5 "$timeout" qemu-system-x86_64 "${arguments[@]}" -incoming "exec:cat $state" -monitor none \
+	-chardev file,id=console,path="$console" -chardev null,id=terminal \
+	-chardev pipe,id=payload,path="$work/payload" \
+	-chardev file,id=stdout,path="$work/stdout" -chardev file,id=stderr,path="$work/stderr" \
+	-chardev file,id=status,path="$work/status" -chardev file,id=dmesg,path="$work/dmesg" \
 	</dev/null 2>"$work/qemu.err" || status=$?
 # If QEMU never opened them, the readers would wait for ever.
 : 1<>"$work/stdout" 1<>"$work/stderr"

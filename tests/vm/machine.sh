@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The virtual machine itself. Sourced after lib.sh.
+#
+# Booting costs 20 s of real time, most of it the kernel's calibration loops, so each shape of the machine is booted once
+# and its state kept in build/vm/FLAVOUR/*.state; a run starts from there in about a second. The guest waits in that state
+# for its payload: what is particular to the run (the program, the tests, the command) as a cpio archive.
+
+# Shape: what a saved state depends on. Set by the caller: kernel, cpus, memory, append.
+machine_arguments()
+{
+	# One instruction is one nanosecond, idle time is skipped: timing does not depend on what the host does.
+	arguments=(-accel tcg,thread=single -icount shift=0,sleep=off -rtc clock=vm,base=2026-01-01T00:00:00
+		-M q35 -cpu max -m "$memory" -smp "$cpus"
+		-nodefaults -no-user-config -display none -no-reboot
+		-kernel "$build/$kernel/vmlinuz" -initrd "$build/$kernel/base.cpio"
+		-append "console=ttyS0 quiet loglevel=5 oops=panic panic=-1 nokaslr mitigations=off log_buf_len=4M
+			no_hash_pointers nosoftlockup nowatchdog random.trust_cpu=on ${append:-}"
+		-device isa-debug-exit,iobase=0x501,iosize=1
+		-serial chardev:console -device virtio-serial-pci,max_ports=16
+		-device virtconsole,chardev=terminal,name=terminal)
+	local port
+	for port in payload stdout stderr status dmesg; do
+		arguments+=(-device "virtserialport,chardev=$port,name=$port")
+	done
+}
+
+# machine_state: the path of the saved state of this shape
+machine_state()
+{
+	local key
+	machine_arguments
+	key=$({
+		qemu-system-x86_64 --version
+		cksum "$build/$kernel/vmlinuz" "$build/$kernel/base.cpio"
+		printf '%s\n' "${arguments[@]}"
+	} | sha256sum | cut -c1-16)
+	echo "$build/$kernel/$key.state"
+}
+
+# machine_boot STATE: boots this shape until it waits for its payload and saves it
+machine_boot()
+{
+	local state=$1 work word rc=0
+	[ ! -e "$state" ] || return 0
+	say "booting the guest once ($kernel, $cpus CPUs, $memory MiB)"
+	work=$(mktemp -d "$build/boot.XXXXXX")
+	mkfifo "$work/payload.in" "$work/payload.out" "$work/status" "$work/monitor"
+	exec 8<>"$work/monitor" 6<>"$work/status"
+	machine_arguments
+	timeout --kill-after=5 300 qemu-system-x86_64 "${arguments[@]}" \
+		-chardev file,id=console,path="$work/console" -chardev null,id=terminal \
+		-chardev pipe,id=payload,path="$work/payload" \
+		-chardev null,id=stdout -chardev null,id=stderr -chardev null,id=dmesg \
+		-chardev file,id=status,path="$work/status" \
+		-monitor stdio <&8 >"$work/qemu.log" 2>&1 &
+	local qemu=$!
+	# The guest says that it waits, or QEMU's end is seen.
+	( wait_for_end "$qemu"; echo dead >&6 ) &
+	local watch=$!
+	read -r word <&6
+	if [ "$word" = ready ]; then
+		printf 'migrate "exec:cat >%s"\nquit\n' "$state.new" >&8
+		wait "$qemu" || rc=$?
+	fi
+	kill "$watch" 2>/dev/null || true
+	exec 6>&- 8>&-
+	if [ "$word" != ready ] || [ "$rc" != 0 ] || [ ! -s "$state.new" ]; then
+		tail -n 40 "$work/console" "$work/qemu.log" >&2 || true
+		rm -rf "$work" "$state.new"
+		die "the guest did not boot (end of its console above)"
+	fi
+	mv "$state.new" "$state"
+	rm -rf "$work"
+	# States of older guests are of no use any more.
+	find "$build/$kernel" -name '*.state' ! -newer "$build/$kernel/base.cpio" -delete
+}
+
+wait_for_end() { tail --pid="$1" -s 0.5 -f /dev/null; }
