@@ -12,6 +12,7 @@
 
 #define WIRE_FLAG_STAMP 1 /* stamp_distance and stamp are valid */
 #define WIRE_FLAG_LAST 2 /* the last frame of this stream in this run */
+#define WIRE_FLAG_STAMP_HW 4 /* the stamp is from hardware; clear: from software */
 
 /* All fields big-endian. */
 struct wire_payload {

@@ -51,6 +51,7 @@ struct tx_record {
 #define RX_VLAN 4 /* the frame had a VLAN tag when it was seen */
 #define RX_UNSYNCED 8 /* received while the clock was not in sync: not in the statistics */
 #define RX_CUT 16 /* frame longer than the record can say */
+#define RX_STAMP_HW 32 /* peer_tx is from hardware; clear: from software */
 
 struct rx_record {
 	int64_t seq;

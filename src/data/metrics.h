@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is measured, fed record by record: on the sender (tx_metrics), on the receiver (rx_metrics) and
+ * from wake-ups alone (wake_metrics). Frames marked unsynced are counted and kept out of all
+ * statistics of time. All are single-threaded, belong to the thread that does no cyclic work, make no
+ * system call, and are bounded whatever arrives: at most METRICS_STREAMS pairs of run and stream.
+ *
+ * When the table is full the pair with the fewest frames among a few is given up (never one with
+ * METRICS_SETTLED frames): a flood of forged runs cannot push out an honest stream. What is given up
+ * or refused is counted in `other_frames`.
+ */
+#ifndef DATA_METRICS_H
+#define DATA_METRICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "data/histogram.h"
+#include "data/record.h"
+#include "data/sequence.h"
+#include "data/source.h"
+
+#define METRICS_STREAMS 1024
+#define METRICS_SETTLED 16
+
+/* Sender ---------------------------------------------------------------------------------------- */
+
+struct tx_options {
+	/*
+	 * The cyclic thread is due to wake up `lead_ns` before the launch of the first frame of each
+	 * cycle ("lead_ns" in the log's description). Negative: not known, no wake-up latency.
+	 */
+	int64_t lead_ns;
+};
+
+struct tx_counts {
+	uint64_t records; /* frames that were due */
+	uint64_t sent;
+	uint64_t skipped, refused, link_down, paused; /* not sent */
+	uint64_t missed, invalid; /* reported by the qdisc */
+	uint64_t unsynced; /* sent, but not in the statistics */
+};
+
+/* One stream in one run, or the total of several. */
+struct tx_stream {
+	uint32_t run;
+	uint16_t stream;
+	bool total;
+	struct tx_counts counts;
+	int64_t first_launch, last_launch;
+	/* TX stamp - launch: hw, sw, and `user` (the kernel call's return); NULL: none so far */
+	struct histogram *launch_error[SOURCE_COUNT];
+};
+
+struct tx_metrics {
+	struct tx_options options;
+	struct histogram wake; /* wake - (launch - lead), once for each wake-up; source: user */
+	struct histogram submit; /* submit - wake, once for each wake-up; source: user */
+	uint64_t other_frames;
+	int64_t last_wake;
+	size_t count;
+	size_t hand; /* of the clock that finds a pair to give up */
+	struct tx_stream *streams[METRICS_STREAMS];
+	uint16_t slots[2 * METRICS_STREAMS]; /* hash of (run, stream) to index + 1 */
+};
+
+struct tx_metrics *tx_metrics_new(const struct tx_options *options); /* NULL without memory */
+void tx_metrics_add(struct tx_metrics *metrics, const struct tx_record *record);
+/* The total over all pairs, or over those of `run`; the caller frees it with tx_stream_free(). */
+struct tx_stream *tx_metrics_total(const struct tx_metrics *metrics, const uint32_t *run);
+void tx_stream_free(struct tx_stream *stream);
+void tx_metrics_free(struct tx_metrics *metrics);
+
+/* The best source that has values (hw before sw before user); SOURCE_COUNT: none has. */
+enum stamp_source tx_best_source(const struct tx_stream *stream);
+
+/* Receiver -------------------------------------------------------------------------------------- */
+
+struct rx_options {
+	enum stamp_source stamp; /* what rx_record.rx_xdp holds: SOURCE_XDP or SOURCE_SW */
+	int64_t deadline_ns; /* latency (RX - launch) above it is late; 0: none */
+	bool no_peer_path; /* leave the stamps in the frames alone: the sender's log is at hand */
+};
+
+struct rx_counts {
+	struct sequence_counts sequence;
+	uint64_t unsynced; /* received, but not in the statistics of time */
+	uint64_t late[SOURCE_COUNT]; /* of those in latency[], beyond the deadline */
+};
+
+struct rx_peer; /* RX stamps of the last frames, for the sender's stamp that follows later */
+
+/* One stream in one run, or the total of several. */
+struct rx_stream {
+	uint32_t run;
+	uint16_t stream;
+	bool total;
+	uint64_t frames;
+	struct rx_counts counts; /* read it through rx_stream_counts() */
+	uint16_t size_min, size_max;
+	int64_t first_launch, last_launch;
+	struct sequence *sequence; /* NULL in a total */
+	struct histogram *latency[SOURCE_COUNT]; /* RX - launch */
+	struct histogram *path[SOURCE_COUNT][SOURCE_COUNT]; /* RX - TX: [of RX][of TX] */
+	/* latency less that of the frame numbered one lower (RFC 3393), both in order */
+	struct histogram *variation[SOURCE_COUNT];
+	/* the former frame, for the variation */
+	uint64_t last_seq;
+	int64_t last_latency[SOURCE_COUNT];
+	uint8_t last_valid; /* bit per source */
+	struct rx_peer *peer;
+};
+
+/* What arrived since rx_metrics_reset_recent(), for the live line. */
+struct rx_recent {
+	uint64_t frames, late;
+	struct histogram latency[SOURCE_COUNT], variation[SOURCE_COUNT];
+};
+
+struct rx_metrics {
+	struct rx_options options;
+	uint64_t other_frames;
+	uint64_t other_pairs; /* run and stream pairs given up or refused */
+	struct rx_recent recent;
+	size_t peer_bytes; /* held by all rx_peer, bounded */
+	size_t count;
+	size_t hand;
+	struct rx_stream *streams[METRICS_STREAMS];
+	uint16_t slots[2 * METRICS_STREAMS];
+};
+
+struct rx_metrics *rx_metrics_new(const struct rx_options *options); /* NULL without memory */
+
+/*
+ * Counts one frame. Returns its stream and, where `verdict` is not NULL, what its number means; NULL
+ * when the table is full of settled streams (counted in other_frames).
+ */
+struct rx_stream *rx_metrics_add(struct rx_metrics *metrics, const struct rx_record *record,
+				 enum sequence_verdict *verdict);
+
+/* Adds the path delay of a frame whose TX stamps are known from the sender's log. */
+void rx_stream_add_path(struct rx_stream *stream, const struct rx_options *options,
+			const struct rx_record *rx, const struct tx_record *tx);
+
+struct rx_counts rx_stream_counts(const struct rx_stream *stream);
+
+/* Frames, without duplicates and strays, that should have arrived as far as the receiver can tell. */
+uint64_t rx_expected(const struct rx_counts *counts);
+
+/* The total over all pairs, or over those of `run`; the caller frees it with rx_stream_free(). */
+struct rx_stream *rx_metrics_total(const struct rx_metrics *metrics, const uint32_t *run);
+void rx_metrics_reset_recent(struct rx_metrics *metrics);
+void rx_stream_free(struct rx_stream *stream);
+void rx_metrics_free(struct rx_metrics *metrics);
+
+/*
+ * The source that verdicts are based on: the best one that at least half of the frames have;
+ * SOURCE_COUNT when no frame has a stamp.
+ */
+enum stamp_source rx_best_source(const struct rx_stream *stream);
+
+/* The path with the best sources that have values; NULL: none. */
+const struct histogram *rx_best_path(const struct rx_stream *stream, enum stamp_source *rx,
+				     enum stamp_source *tx);
+
+/* Wake-ups alone -------------------------------------------------------------------------------- */
+
+struct wake_metrics {
+	int64_t deadline_ns; /* 0: none */
+	uint64_t late;
+	uint64_t unsynced;
+	struct histogram latency; /* wake - expected; source: user */
+	struct histogram timer; /* timer interrupt - expected, where it was traced */
+};
+
+/* A zeroed struct (but for the deadline) is empty. */
+void wake_metrics_add(struct wake_metrics *metrics, const struct wake_record *record);
+void wake_metrics_free(struct wake_metrics *metrics);
+
+#endif

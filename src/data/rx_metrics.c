@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/metrics.h"
+#include "data/pairs.h"
+
+#define SLOTS (2 * METRICS_STREAMS)
+#define GIVE_UP_LOOKS 8
+#define PEER_FIRST 256 /* frames; grows to what the stamp distance needs */
+#define PEER_BYTES_MAX (8U << 20)
+
+_Static_assert(offsetof(struct rx_stream, stream) == offsetof(struct pair_key, stream), "pair");
+
+struct rx_peer {
+	size_t frames; /* a power of two */
+	struct rx_peer_frame {
+		uint64_t seq;
+		int64_t rx[SOURCE_COUNT];
+	} frame[];
+};
+
+struct rx_metrics *rx_metrics_new(const struct rx_options *options)
+{
+	struct rx_metrics *m = calloc(1, sizeof(*m));
+
+	if (m)
+		m->options = *options;
+	return m;
+}
+
+static void free_histogram(struct histogram *h)
+{
+	if (h)
+		histogram_free(h);
+	free(h);
+}
+
+void rx_stream_free(struct rx_stream *s)
+{
+	if (!s)
+		return;
+	for (int i = 0; i < SOURCE_COUNT; i++) {
+		free_histogram(s->latency[i]);
+		free_histogram(s->variation[i]);
+		for (int j = 0; j < SOURCE_COUNT; j++)
+			free_histogram(s->path[i][j]);
+	}
+	free(s->sequence);
+	free(s->peer);
+	free(s);
+}
+
+static size_t peer_size(size_t frames)
+{
+	return sizeof(struct rx_peer) + frames * sizeof(struct rx_peer_frame);
+}
+
+/* The place in `streams` for a new pair: a free one, or that of the pair that is given up. */
+static size_t find_room(struct rx_metrics *m)
+{
+	size_t fewest = PAIR_NONE;
+	struct rx_stream *s;
+
+	if (m->count < METRICS_STREAMS)
+		return m->count++;
+	for (int i = 0; i < GIVE_UP_LOOKS; i++) {
+		size_t index = m->hand;
+
+		m->hand = (m->hand + 1) % METRICS_STREAMS;
+		if (m->streams[index]->frames < METRICS_SETTLED &&
+		    (fewest == PAIR_NONE || m->streams[index]->frames < m->streams[fewest]->frames))
+			fewest = index;
+	}
+	if (fewest == PAIR_NONE)
+		return PAIR_NONE;
+	s = m->streams[fewest];
+	pairs_remove(m->slots, SLOTS, (void *const *)m->streams, fewest);
+	m->other_frames += s->frames;
+	m->other_pairs++;
+	if (s->peer)
+		m->peer_bytes -= peer_size(s->peer->frames);
+	rx_stream_free(s);
+	return fewest;
+}
+
+static struct rx_stream *find_or_make(struct rx_metrics *m, uint32_t run, uint16_t stream)
+{
+	size_t index = pairs_find(m->slots, SLOTS, (void *const *)m->streams, run, stream);
+	struct rx_stream *s;
+
+	if (index != PAIR_NONE)
+		return m->streams[index];
+	s = calloc(1, sizeof(*s));
+	if (s)
+		s->sequence = calloc(1, sizeof(*s->sequence));
+	if (!s || !s->sequence) {
+		rx_stream_free(s);
+		return NULL;
+	}
+	index = find_room(m);
+	if (index == PAIR_NONE) {
+		m->other_pairs++;
+		rx_stream_free(s);
+		return NULL;
+	}
+	s->run = run;
+	s->stream = stream;
+	m->streams[index] = s;
+	pairs_enter(m->slots, SLOTS, (void *const *)m->streams, index);
+	return s;
+}
+
+static void take_stamps(const struct rx_options *options, const struct rx_record *r,
+			int64_t rx[SOURCE_COUNT])
+{
+	memset(rx, 0, SOURCE_COUNT * sizeof(*rx));
+	rx[SOURCE_HW] = r->rx_hw;
+	rx[options->stamp] = r->rx_xdp;
+	rx[SOURCE_USER] = r->rx_user;
+}
+
+static void add_to(struct histogram **slot, int64_t value, uint64_t seq, uint16_t stream)
+{
+	struct histogram *h = histogram_at(slot);
+
+	if (h)
+		histogram_add(h, value, seq, stream);
+}
+
+static void add_latency(struct rx_metrics *m, struct rx_stream *s, const struct rx_record *r,
+			const int64_t rx[SOURCE_COUNT], bool in_order)
+{
+	uint64_t seq = (uint64_t)r->seq;
+	bool follows = in_order && s->last_valid && seq - s->last_seq == 1;
+	uint8_t valid = 0;
+
+	for (int i = 0; i < SOURCE_COUNT; i++) {
+		int64_t latency, variation;
+
+		if (rx[i] == STAMP_NONE || r->launch == STAMP_NONE ||
+		    __builtin_sub_overflow(rx[i], r->launch, &latency))
+			continue;
+		add_to(&s->latency[i], latency, seq, r->stream);
+		histogram_add(&m->recent.latency[i], latency, seq, r->stream);
+		if (m->options.deadline_ns && latency > m->options.deadline_ns) {
+			s->counts.late[i]++;
+			/* the first source that the frame has is its best */
+			m->recent.late += !valid;
+		}
+		if (follows && s->last_valid >> i & 1 &&
+		    !__builtin_sub_overflow(latency, s->last_latency[i], &variation)) {
+			add_to(&s->variation[i], variation, seq, r->stream);
+			histogram_add(&m->recent.variation[i], variation, seq, r->stream);
+		}
+		if (in_order)
+			s->last_latency[i] = latency;
+		valid |= (uint8_t)(1U << i);
+	}
+	if (in_order) {
+		s->last_seq = seq;
+		s->last_valid = valid;
+	}
+}
+
+static struct rx_peer *grow_peer(struct rx_metrics *m, struct rx_stream *s, size_t distance)
+{
+	size_t frames = s->peer ? s->peer->frames : PEER_FIRST;
+	size_t old = s->peer ? peer_size(s->peer->frames) : 0;
+	struct rx_peer *peer;
+
+	if (s->peer && distance < frames)
+		return s->peer;
+	while (frames <= distance)
+		frames *= 2;
+	if (m->peer_bytes - old + peer_size(frames) > PEER_BYTES_MAX)
+		return s->peer;
+	peer = calloc(1, peer_size(frames));
+	if (!peer)
+		return s->peer;
+	peer->frames = frames;
+	if (s->peer)
+		for (size_t i = 0; i < s->peer->frames; i++)
+			peer->frame[s->peer->frame[i].seq & (frames - 1)] = s->peer->frame[i];
+	m->peer_bytes += peer_size(frames) - old;
+	free(s->peer);
+	s->peer = peer;
+	return peer;
+}
+
+/* The stamp in this frame belongs to one that came before: RX - TX of that one. */
+static void add_peer_path(struct rx_metrics *m, struct rx_stream *s, const struct rx_record *r,
+			  const int64_t rx[SOURCE_COUNT])
+{
+	enum stamp_source tx = r->flags & RX_STAMP_HW ? SOURCE_HW : SOURCE_SW;
+	uint64_t seq = (uint64_t)r->seq, stamped = seq - r->stamp_distance;
+	struct rx_peer_frame *frame;
+	struct rx_peer *peer = s->peer;
+
+	if (r->flags & RX_STAMP)
+		peer = grow_peer(m, s, r->stamp_distance);
+	if (!peer)
+		return;
+	frame = &peer->frame[seq & (peer->frames - 1)];
+	frame->seq = seq;
+	memcpy(frame->rx, rx, sizeof(frame->rx));
+	if (!(r->flags & RX_STAMP) || r->peer_tx == STAMP_NONE || r->stamp_distance > seq)
+		return;
+	frame = &peer->frame[stamped & (peer->frames - 1)];
+	if (frame->seq != stamped)
+		return;
+	for (int i = 0; i < SOURCE_COUNT; i++) {
+		int64_t path;
+
+		if (frame->rx[i] != STAMP_NONE &&
+		    !__builtin_sub_overflow(frame->rx[i], r->peer_tx, &path))
+			add_to(&s->path[i][tx], path, stamped, r->stream);
+	}
+	/* a duplicate of this frame must not count it twice */
+	memset(frame->rx, 0, sizeof(frame->rx));
+}
+
+struct rx_stream *rx_metrics_add(struct rx_metrics *m, const struct rx_record *r,
+				 enum sequence_verdict *verdict)
+{
+	enum sequence_verdict what;
+	int64_t rx[SOURCE_COUNT];
+	struct rx_stream *s;
+
+	if (r->stream == RECORD_STREAM_SYNC)
+		return NULL;
+	s = find_or_make(m, r->run, r->stream);
+	m->recent.frames++;
+	if (!s) {
+		m->other_frames++;
+		return NULL;
+	}
+	if (!s->frames++) {
+		s->first_launch = r->launch;
+		s->size_min = s->size_max = r->size;
+	}
+	s->last_launch = r->launch;
+	if (r->size < s->size_min)
+		s->size_min = r->size;
+	if (r->size > s->size_max)
+		s->size_max = r->size;
+	what = sequence_add(s->sequence, (uint64_t)r->seq);
+	if (verdict)
+		*verdict = what;
+	if (what == SEQUENCE_DUPLICATE || what == SEQUENCE_STRAY)
+		return s;
+	if (r->flags & RX_UNSYNCED) {
+		s->counts.unsynced++;
+		s->last_valid = 0;
+		return s;
+	}
+	take_stamps(&m->options, r, rx);
+	add_latency(m, s, r, rx, what == SEQUENCE_IN_ORDER);
+	if (!m->options.no_peer_path)
+		add_peer_path(m, s, r, rx);
+	return s;
+}
+
+void rx_stream_add_path(struct rx_stream *s, const struct rx_options *options,
+			const struct rx_record *r, const struct tx_record *t)
+{
+	int64_t rx[SOURCE_COUNT], tx[SOURCE_COUNT] = { 0 };
+
+	take_stamps(options, r, rx);
+	tx[SOURCE_HW] = t->tx_hw;
+	tx[SOURCE_SW] = t->tx_sw;
+	for (int i = 0; i < SOURCE_COUNT; i++)
+		for (int j = 0; j < SOURCE_COUNT; j++) {
+			int64_t path;
+
+			if (rx[i] != STAMP_NONE && tx[j] != STAMP_NONE &&
+			    !__builtin_sub_overflow(rx[i], tx[j], &path))
+				add_to(&s->path[i][j], path, (uint64_t)r->seq, r->stream);
+		}
+}
+
+struct rx_counts rx_stream_counts(const struct rx_stream *s)
+{
+	struct rx_counts counts = s->counts;
+
+	if (s->sequence)
+		counts.sequence = sequence_counts(s->sequence);
+	return counts;
+}
+
+uint64_t rx_expected(const struct rx_counts *counts)
+{
+	return counts->sequence.unique + counts->sequence.lost;
+}
+
+static void merge_histogram(struct histogram **into, const struct histogram *from)
+{
+	struct histogram *h;
+
+	if (!from)
+		return;
+	h = histogram_at(into);
+	if (h)
+		histogram_merge(h, from);
+}
+
+static void merge(struct rx_stream *into, const struct rx_stream *from)
+{
+	struct rx_counts *a = &into->counts, b = rx_stream_counts(from);
+
+	if (!into->frames || from->first_launch < into->first_launch)
+		into->first_launch = from->first_launch;
+	if (!into->frames || from->last_launch > into->last_launch)
+		into->last_launch = from->last_launch;
+	if (!into->frames || from->size_min < into->size_min)
+		into->size_min = from->size_min;
+	if (!into->frames || from->size_max > into->size_max)
+		into->size_max = from->size_max;
+	into->frames += from->frames;
+	a->sequence.received += b.sequence.received;
+	a->sequence.unique += b.sequence.unique;
+	a->sequence.lost += b.sequence.lost;
+	a->sequence.duplicate += b.sequence.duplicate;
+	a->sequence.reordered += b.sequence.reordered;
+	a->sequence.stray += b.sequence.stray;
+	a->sequence.restarts += b.sequence.restarts;
+	if (b.sequence.reorder_max > a->sequence.reorder_max)
+		a->sequence.reorder_max = b.sequence.reorder_max;
+	a->unsynced += b.unsynced;
+	for (int i = 0; i < SOURCE_COUNT; i++) {
+		a->late[i] += b.late[i];
+		merge_histogram(&into->latency[i], from->latency[i]);
+		merge_histogram(&into->variation[i], from->variation[i]);
+		for (int j = 0; j < SOURCE_COUNT; j++)
+			merge_histogram(&into->path[i][j], from->path[i][j]);
+	}
+}
+
+struct rx_stream *rx_metrics_total(const struct rx_metrics *m, const uint32_t *run)
+{
+	struct rx_stream *total = calloc(1, sizeof(*total));
+
+	if (!total)
+		return NULL;
+	total->total = true;
+	total->run = run ? *run : 0;
+	for (size_t i = 0; i < m->count; i++)
+		if (!run || m->streams[i]->run == *run)
+			merge(total, m->streams[i]);
+	return total;
+}
+
+void rx_metrics_reset_recent(struct rx_metrics *m)
+{
+	m->recent.frames = 0;
+	m->recent.late = 0;
+	for (int i = 0; i < SOURCE_COUNT; i++) {
+		histogram_reset(&m->recent.latency[i]);
+		histogram_reset(&m->recent.variation[i]);
+	}
+}
+
+void rx_metrics_free(struct rx_metrics *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < m->count; i++)
+		rx_stream_free(m->streams[i]);
+	for (int i = 0; i < SOURCE_COUNT; i++) {
+		histogram_free(&m->recent.latency[i]);
+		histogram_free(&m->recent.variation[i]);
+	}
+	free(m);
+}
+
+enum stamp_source rx_best_source(const struct rx_stream *s)
+{
+	struct rx_counts counts = rx_stream_counts(s);
+	uint64_t timed = counts.sequence.unique - counts.unsynced;
+	enum stamp_source most = SOURCE_COUNT;
+
+	for (int i = 0; i < SOURCE_COUNT; i++) {
+		uint64_t n = s->latency[i] ? s->latency[i]->count : 0;
+
+		if (n && n >= timed - timed / 2)
+			return (enum stamp_source)i;
+		if (n && (most == SOURCE_COUNT || n > s->latency[most]->count))
+			most = (enum stamp_source)i;
+	}
+	return most;
+}
+
+const struct histogram *rx_best_path(const struct rx_stream *s, enum stamp_source *rx,
+				     enum stamp_source *tx)
+{
+	for (int i = 0; i < SOURCE_COUNT; i++)
+		for (int j = 0; j < SOURCE_COUNT; j++)
+			if (s->path[i][j] && s->path[i][j]->count) {
+				*rx = (enum stamp_source)i;
+				*tx = (enum stamp_source)j;
+				return s->path[i][j];
+			}
+	return NULL;
+}

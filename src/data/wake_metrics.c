@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "data/metrics.h"
+
+void wake_metrics_add(struct wake_metrics *m, const struct wake_record *r)
+{
+	int64_t value;
+
+	if (r->stream == RECORD_STREAM_SYNC || r->expected == STAMP_NONE || r->wake == STAMP_NONE)
+		return;
+	if (r->status & TX_UNSYNCED) {
+		m->unsynced++;
+		return;
+	}
+	if (__builtin_sub_overflow(r->wake, r->expected, &value))
+		return;
+	histogram_add(&m->latency, value, (uint64_t)r->seq, r->stream);
+	if (m->deadline_ns && value > m->deadline_ns)
+		m->late++;
+	if (r->timer != STAMP_NONE && !__builtin_sub_overflow(r->timer, r->expected, &value))
+		histogram_add(&m->timer, value, (uint64_t)r->seq, r->stream);
+}
+
+void wake_metrics_free(struct wake_metrics *m)
+{
+	histogram_free(&m->latency);
+	histogram_free(&m->timer);
+}
