@@ -26,8 +26,8 @@ uint32_t frame_size_min(const struct stream *stream)
 	return size < FRAME_SIZE_MIN ? FRAME_SIZE_MIN : size;
 }
 
-size_t frame_build(uint8_t *frame, const struct stream *stream, const uint8_t source[6], uint16_t ethertype,
-		   uint32_t run)
+size_t frame_build(uint8_t *frame, const struct stream *stream, const uint8_t source[6],
+		   uint16_t ethertype, uint32_t run)
 {
 	size_t at = 12;
 	struct wire_payload payload = {
@@ -65,8 +65,8 @@ void frame_write(uint8_t *payload, const struct frame_fields *fields)
 	memcpy(payload, &wire, sizeof(wire));
 }
 
-bool frame_read(const uint8_t *frame, size_t size, uint16_t ethertype, uint16_t *stream, uint32_t *run,
-		struct frame_fields *fields)
+bool frame_read(const uint8_t *frame, size_t size, uint16_t ethertype, uint16_t *stream,
+		uint32_t *run, struct frame_fields *fields)
 {
 	struct wire_payload wire;
 	size_t at = 12;

@@ -28,8 +28,8 @@ uint32_t frame_size_min(const struct stream *stream);
  * Writes the whole frame, `stream->size` bytes (>= frame_size_min()) into `frame`; all that is not known
  * yet is 0. Returns where the payload begins in it.
  */
-size_t frame_build(uint8_t *frame, const struct stream *stream, const uint8_t source[6], uint16_t ethertype,
-		   uint32_t run);
+size_t frame_build(uint8_t *frame, const struct stream *stream, const uint8_t source[6],
+		   uint16_t ethertype, uint32_t run);
 
 /* The changing fields. `stamp_distance` 0: no stamp to tell. `payload` needs no alignment. */
 struct frame_fields {
@@ -46,7 +46,7 @@ void frame_write(uint8_t *payload, const struct frame_fields *fields);
  * Finds our payload in the head of a frame (`size` bytes are there), behind up to two VLAN tags. False:
  * another EtherType, magic or version, or too short. Foreign input: nothing in it is trusted.
  */
-bool frame_read(const uint8_t *frame, size_t size, uint16_t ethertype, uint16_t *stream, uint32_t *run,
-		struct frame_fields *fields);
+bool frame_read(const uint8_t *frame, size_t size, uint16_t ethertype, uint16_t *stream,
+		uint32_t *run, struct frame_fields *fields);
 
 #endif
