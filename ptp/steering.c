@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ptp/steering.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timex.h>
+#include <unistd.h>
+
+#include "base/units.h"
+
+#define PROCESSES_MAX 100000 /* looked at */
+#define CMDLINE_MAX 4096
+#define CAP_SYS_TIME_BIT 25
+
+void kernel_clock_read(struct kernel_clock *clock)
+{
+	struct timex timex = { .modes = 0 };
+
+	memset(clock, 0, sizeof(*clock));
+	if (adjtimex(&timex) < 0)
+		return;
+	clock->known = true;
+	clock->status = timex.status;
+	clock->unsynced = timex.status & STA_UNSYNC;
+	clock->max_error_ns = timex.maxerror * NSEC_PER_USEC;
+	clock->est_error_ns = timex.esterror * NSEC_PER_USEC;
+	/* 2^-16 ppm */
+	clock->frequency_ppb = timex.freq * 1000LL / 65536;
+	clock->tai_offset = timex.tai;
+}
+
+int kernel_clock_set_tai(int offset_s, struct error *err)
+{
+	struct timex timex = { .modes = ADJ_TAI, .constant = offset_s };
+	struct kernel_clock after;
+
+	if (adjtimex(&timex) < 0)
+		return error_errno(err, errno, "cannot set the kernel's TAI offset to %d s%s",
+				   offset_s,
+				   errno == EPERM ? ": CAP_SYS_TIME is missing, run as root" : "");
+	kernel_clock_read(&after);
+	if (!after.known || after.tai_offset != offset_s)
+		return error_system(err,
+				    "the kernel took a TAI offset of %d s, but reads back %d s",
+				    offset_s, after.tai_offset);
+	return 0;
+}
+
+/* One of the arguments is `option`, or a cluster of short options with its letter in it. */
+static bool has_option(const char *cmdline, int size, char letter, const char **value)
+{
+	for (int at = (int)strnlen(cmdline, (size_t)size) + 1; at < size;) {
+		const char *argument = cmdline + at;
+		int length = (int)strnlen(argument, (size_t)(size - at));
+
+		if (length >= 2 && argument[0] == '-' && argument[1] != '-') {
+			for (int i = 1; i < length; i++) {
+				if (argument[i] == letter) {
+					if (value)
+						*value = i + 1 < length ? argument + i + 1
+							 : at + length + 1 < size
+								 ? argument + length + 1
+								 : "";
+					return true;
+				}
+				/* what follows one of these is its value */
+				if (strchr("csfitUuOEPIRNSLlMTDpd", argument[i]) &&
+				    letter != argument[i])
+					break;
+			}
+		}
+		at += length + 1;
+	}
+	return false;
+}
+
+/*
+ * phc2sys: -a -r steers the system clock too; -c names the clock that is steered (CLOCK_REALTIME when only
+ * -s is given).
+ */
+static void read_phc2sys(const char *cmdline, int size, struct steerer *steerer)
+{
+	const char *slave = NULL, *master = NULL;
+
+	if (has_option(cmdline, size, 'a', NULL)) {
+		steerer->phc = true;
+		steerer->system_clock = has_option(cmdline, size, 'r', NULL);
+		return;
+	}
+	if (has_option(cmdline, size, 'c', &slave) && strcmp(slave, "CLOCK_REALTIME")) {
+		steerer->phc = true;
+		return;
+	}
+	steerer->system_clock = has_option(cmdline, size, 's', &master) || slave ||
+				has_option(cmdline, size, 'd', NULL) ||
+				has_option(cmdline, size, 'f', NULL);
+}
+
+bool steerer_recognise(const char *comm, const char *cmdline, int size, uint64_t capabilities,
+		       struct steerer *steerer)
+{
+	static const struct {
+		const char *comm; /* the kernel cuts it at 15 characters */
+		enum steerer_kind kind;
+	} names[] = {
+		{ "chronyd", STEERER_NTP },   { "systemd-timesyn", STEERER_NTP },
+		{ "ntpd", STEERER_NTP },      { "openntpd", STEERER_NTP },
+		{ "ntpsec", STEERER_NTP },    { "phc2sys", STEERER_PHC2SYS },
+		{ "ts2phc", STEERER_TS2PHC }, { "ptp4l", STEERER_PTP4L },
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(comm, names[i].comm))
+			continue;
+		memset(steerer, 0, sizeof(*steerer));
+		steerer->kind = names[i].kind;
+		snprintf(steerer->name, sizeof(steerer->name), "%s",
+			 !strcmp(comm, "systemd-timesyn") ? "timesyncd" : comm);
+		steerer->privileged = capabilities >> CAP_SYS_TIME_BIT & 1;
+		switch (steerer->kind) {
+		case STEERER_NTP: /* chronyd -x only watches */
+			steerer->system_clock = steerer->privileged &&
+						!(!strcmp(comm, "chronyd") &&
+						  has_option(cmdline, size, 'x', NULL));
+			break;
+		case STEERER_PHC2SYS:
+			read_phc2sys(cmdline, size, steerer);
+			break;
+		case STEERER_TS2PHC:
+			steerer->phc = true;
+			break;
+		case STEERER_PTP4L: /* with software stamps it steers the system clock itself */
+			steerer->system_clock = has_option(cmdline, size, 'S', NULL);
+			steerer->phc = !steerer->system_clock;
+			break;
+		}
+		return true;
+	}
+	return false;
+}
+
+/* Reads up to `size` - 1 bytes of PROC/PID/NAME; NUL-terminated. Returns the length, -1 on failure. */
+static int read_file(int proc, const char *pid, const char *name, char *buffer, int size)
+{
+	char path[64];
+	int length = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "%.16s/%s", pid, name);
+	fd = openat(proc, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return -1;
+	while (length < size - 1) {
+		ssize_t n = read(fd, buffer + length, (size_t)(size - 1 - length));
+
+		if (n <= 0)
+			break;
+		length += (int)n;
+	}
+	close(fd);
+	buffer[length] = '\0';
+	return length;
+}
+
+static uint64_t effective_capabilities(int proc, const char *pid)
+{
+	char status[CMDLINE_MAX];
+	const char *line;
+
+	if (read_file(proc, pid, "status", status, sizeof(status)) < 0)
+		return 0;
+	line = strstr(status, "\nCapEff:");
+	return line ? strtoull(line + 8, NULL, 16) : 0;
+}
+
+void steering_read(const char *proc, struct steering *steering)
+{
+	DIR *directory = opendir(proc);
+	const struct dirent *entry;
+	bool see_init = false;
+	int looked_at = 0;
+
+	memset(steering, 0, sizeof(*steering));
+	if (!directory)
+		return;
+	steering->known = true;
+	while ((entry = readdir(directory))) {
+		char comm[32], cmdline[CMDLINE_MAX];
+		struct steerer found;
+		int size;
+
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		if (++looked_at > PROCESSES_MAX) {
+			steering->partial = true;
+			break;
+		}
+		if (read_file(dirfd(directory), entry->d_name, "comm", comm, sizeof(comm)) < 0)
+			continue;
+		see_init |= !strcmp(entry->d_name, "1");
+		comm[strcspn(comm, "\n")] = '\0';
+		/* the cheap test first: most processes are none of ours */
+		if (!steerer_recognise(comm, "", 0, 0, &found))
+			continue;
+		size = read_file(dirfd(directory), entry->d_name, "cmdline", cmdline,
+				 sizeof(cmdline));
+		if (!steerer_recognise(comm, cmdline, size > 0 ? size : 0,
+				       effective_capabilities(dirfd(directory), entry->d_name),
+				       &found))
+			continue;
+		found.pid = (int)strtol(entry->d_name, NULL, 10);
+		if (steering->count == STEERERS_MAX) {
+			steering->partial = true;
+			break;
+		}
+		steering->steerer[steering->count++] = found;
+	}
+	/* hidepid=: other users' processes are not shown, process 1 among them */
+	steering->partial |= !see_init;
+	closedir(directory);
+}

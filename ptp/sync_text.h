@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The sync verdict for people and for programs. */
+#ifndef PTP_SYNC_TEXT_H
+#define PTP_SYNC_TEXT_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "data/histogram.h"
+#include "ptp/sync.h"
+
+/* The table of checks and the verdict; with reasons and fixes under the rows that have them. */
+void sync_print_table(FILE *out, const struct sync_snapshot *snapshot,
+		      const struct sync_report *report);
+
+/*
+ * One document: verdict, iface, the figures of the snapshot with their units in the names, and the checks.
+ * Returns a new reference, NULL without memory.
+ */
+json_t *sync_to_json(const struct sync_snapshot *snapshot, const struct sync_report *report);
+
+/* "offset from master: wrong: too far from the master (+5us, limit 1us): wait ...": one line. */
+void sync_first_wrong(const struct sync_report *report, char *text, size_t size);
+
+/* An offset over the seconds of --watch. Zeroed to begin with; sync_series_free() gives it back. */
+#define SYNC_SERIES_RECENT 64
+
+struct sync_series {
+	struct histogram values; /* signed */
+	struct histogram magnitudes;
+	int64_t recent[SYNC_SERIES_RECENT]; /* ring */
+	uint64_t total;
+};
+
+void sync_series_add(struct sync_series *series, int64_t value);
+void sync_series_free(struct sync_series *series);
+
+/* {"count", "min_ns", "mean_ns", "p99_magnitude_ns" (absent below 100 values), "max_ns"} */
+json_t *sync_series_to_json(const struct sync_series *series);
+
+/*
+ * The last `width` (at most SYNC_SERIES_RECENT) values as bars of one line, the largest magnitude being full height; `text` holds
+ * 3 * width + 1 bytes (UTF-8).
+ */
+void sync_sparkline(const struct sync_series *series, int width, char *text);
+
+/* One line of --watch: state, offsets, their statistics, sparkline. No newline. */
+void sync_watch_line(const struct sync_snapshot *snapshot, const struct sync_report *report,
+		     const struct sync_series *master, const struct sync_series *phc, char *text,
+		     size_t size);
+
+#endif
