@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Gate schedule arithmetic of IEEE 802.1Q-2022 clause 8.6.9, in PHC time. A frame may start only
+ * if its gate then stays open until its last bit has left: that is the guard band.
+ */
+#include <linux/math64.h>
+#include <linux/slab.h>
+#include "tsnsim.h"
+
+struct segment {
+	u32 mask;
+	s64 end;	/* first instant at which the mask may differ */
+	s64 cycle_end;
+};
+
+/* The entry in force at t >= s->start. limit: the cycle in which a successor takes over ends there. */
+static struct segment segment_at(const struct tsnsim_sched *s, s64 t, s64 limit)
+{
+	struct segment seg = { };
+	s64 in_cycle, cycle_start;
+	u32 i;
+
+	div64_u64_rem(t - s->start, s->cycle, (u64 *)&in_cycle);
+	cycle_start = t - in_cycle;
+	if (limit != TSNSIM_NEVER && s->extension && cycle_start > s->start &&
+	    limit - cycle_start <= s->extension) {
+		/* the rest before the change is short: the last cycle is stretched over it */
+		seg.mask = s->gate[s->n - 1].mask;
+		seg.end = limit;
+		seg.cycle_end = limit;
+		return seg;
+	}
+	for (i = 0; i < s->n - 1 && s->gate[i].end <= in_cycle; i++)
+		;
+	seg.mask = s->gate[i].mask;
+	seg.end = min(cycle_start + s->gate[i].end, limit);
+	seg.cycle_end = min(cycle_start + s->cycle, limit);
+	return seg;
+}
+
+s64 tsnsim_gate_earliest(const struct tsnsim_sched *oper, const struct tsnsim_sched *admin,
+			 u32 gate_mask, s64 t, s64 need, bool strict_cycle)
+{
+	s64 change = admin ? admin->start : TSNSIM_NEVER;
+	s64 run = TSNSIM_NEVER;		/* start of the window being measured */
+	u32 left;
+
+	/* Every entry is seen at least twice in this many steps, so a window is found or none is. */
+	left = oper ? 2 * oper->n + 3 : 2;
+	while (left && t < change) {
+		struct segment seg = { .mask = ~0U, .end = change, .cycle_end = change };
+
+		left--;
+		if (oper && t >= oper->start)
+			seg = segment_at(oper, t, change);
+		else if (oper)
+			seg.end = seg.cycle_end = min(oper->start, change);
+		if (!(seg.mask & gate_mask)) {
+			run = TSNSIM_NEVER;
+		} else {
+			if (run == TSNSIM_NEVER)
+				run = t;
+			if (seg.end == TSNSIM_NEVER || seg.end - run >= need)
+				return run;
+			if (strict_cycle && seg.end == seg.cycle_end)
+				run = TSNSIM_NEVER;
+		}
+		t = seg.end;
+	}
+	if (!admin)
+		return TSNSIM_NEVER;
+	if (t < change) {	/* oper has no window that is wide enough */
+		t = change;
+		run = TSNSIM_NEVER;
+	}
+	for (left = 2 * admin->n + 3; left; left--) {
+		struct segment seg = segment_at(admin, t, TSNSIM_NEVER);
+
+		if (!(seg.mask & gate_mask)) {
+			run = TSNSIM_NEVER;
+		} else {
+			if (run == TSNSIM_NEVER)
+				run = t;
+			if (seg.end - run >= need)
+				return run;
+			if (strict_cycle && seg.end == seg.cycle_end)
+				run = TSNSIM_NEVER;
+		}
+		t = seg.end;
+	}
+	return TSNSIM_NEVER;
+}
+
+struct tsnsim_sched *tsnsim_sched_build(const struct tc_taprio_qopt_offload *qopt, s64 now_phc)
+{
+	struct tsnsim_sched *s;
+	s64 end = 0;
+	size_t i;
+
+	s = kzalloc(struct_size(s, gate, qopt->num_entries), GFP_KERNEL);
+	if (!s)
+		return NULL;
+	s->base = ktime_to_ns(qopt->base_time);
+	s->cycle = qopt->cycle_time;
+	s->extension = qopt->cycle_time_extension;
+	/* Entries beyond the cycle are cut off, and the last one is stretched to its end. */
+	for (i = 0; i < qopt->num_entries && end < s->cycle; i++) {
+		end = min_t(s64, end + qopt->entries[i].interval, s->cycle);
+		s->gate[i].mask = qopt->entries[i].gate_mask;
+		s->gate[i].end = end;
+	}
+	s->n = i;
+	s->gate[i - 1].end = s->cycle;
+	s->start = s->base;
+	if (s->start <= now_phc) {
+		s64 n = div64_s64(now_phc - s->base, s->cycle);
+
+		s->start += (n + 1) * s->cycle;
+	}
+	return s;
+}
+
+struct tsnsim_sched *tsnsim_sched_promote(struct tsnsim_port *port, s64 now_phc)
+{
+	struct tsnsim_sched *old;
+
+	if (!port->admin || now_phc < port->admin->start)
+		return NULL;
+	old = port->oper;
+	port->oper = port->admin;
+	port->admin = NULL;
+	return old;
+}
