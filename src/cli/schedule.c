@@ -1,12 +1,58 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <argp.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/schedule_command.h"
+
+static const struct subcommand {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *help;
+} subcommands[] = {
+	{ "plan", schedule_plan_main,
+	  "validate, compute and draw what would be deployed; needs nothing" },
+};
+
+#define COUNT (sizeof(subcommands) / sizeof(subcommands[0]))
+
+static void help(FILE *out)
+{
+	fputs("Usage: tsnpub schedule SUBCOMMAND [FILE.yaml] OPTIONS\n\n"
+	      "Gate schedules and launch times: taprio, mqprio and etf, described in a file.\n\n",
+	      out);
+	for (size_t i = 0; i < COUNT; i++)
+		fprintf(out, "  %-8s %s\n", subcommands[i].name, subcommands[i].help);
+	fputs("\n`tsnpub schedule SUBCOMMAND --help` lists the options; `man 5 tsnpub-schedule` "
+	      "describes the file.\n",
+	      out);
+}
 
 int cmd_schedule(int argc, char **argv)
 {
+	static char full_name[64];
 	struct error err = ERROR_INIT;
 
-	(void)argc;
-	error_system(&err, "%s: this build has no such command", argv[0]);
+	argp_err_exit_status = STATUS_INPUT;
+	if (argc < 2) {
+		help(stderr);
+		return STATUS_INPUT;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "-?")) {
+		help(stdout);
+		return STATUS_GOOD;
+	}
+	for (size_t i = 0; i < COUNT; i++) {
+		if (strcmp(argv[1], subcommands[i].name))
+			continue;
+		snprintf(full_name, sizeof(full_name), "tsnpub schedule %s", subcommands[i].name);
+		argv[1] = full_name;
+		return subcommands[i].run(argc - 1, argv + 1);
+	}
+	error_input(&err,
+		    "schedule: unknown subcommand '%.32s'; `tsnpub schedule --help` lists them",
+		    argv[1]);
 	return error_report(&err);
 }

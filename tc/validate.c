@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tc/validate.h"
+
+#include <stdio.h>
+
+#include "base/units.h"
+#include "tc/fit.h"
+
+#define ETH_ZLEN_BYTES 60
+#define BASE_AHEAD_MAX (24 * 3600 * NSEC_PER_SEC)
+#define STREAM_CYCLES_MAX 10000 /* stream cycles in one gate cycle */
+
+int64_t validate_gate_min_ns(uint32_t mbps)
+{
+	/* the kernel's own arithmetic: whole picoseconds a byte, rounded down */
+	return ETH_ZLEN_BYTES * (8000000 / (int64_t)mbps) / 1000;
+}
+
+static char *class_path(unsigned class, const char *key, char buffer[64])
+{
+	snprintf(buffer, 64, "schedule.classes[%u].%s", class, key);
+	return buffer;
+}
+
+/* Guard bands renumber the gates: then only the list as a whole can be named. */
+static char *gate_path(const struct deployment *deployment, unsigned gate, const char *key,
+		       char buffer[64])
+{
+	snprintf(buffer, 64, "schedule.gates[%u].%s", gate, key);
+	for (unsigned c = 0; c < deployment->schedule.class_count; c++)
+		if (deployment->guard_ns[c])
+			snprintf(buffer, 64, "schedule.gates");
+	return buffer;
+}
+
+static void check_priorities(const struct schedule *schedule, struct findings *findings)
+{
+	char path[64];
+
+	for (unsigned p = 0; p < PRIORITIES; p++) {
+		int first = -1;
+
+		for (unsigned c = 0; c < schedule->class_count; c++) {
+			if (!(schedule->classes[c].priorities & 1 << p))
+				continue;
+			if (first >= 0)
+				finding_add(findings, FINDING_ERROR,
+					    class_path(c, "priorities", path),
+					    "priority %u belongs to class '%s' already; a priority "
+					    "has one class: "
+					    "remove it from one of them",
+					    p, schedule->classes[first].name);
+			else
+				first = (int)c;
+		}
+	}
+	if (schedule_class_of(schedule, 0) < 0)
+		finding_add(findings, FINDING_ERROR, "schedule.classes",
+			    "no class carries priority 0, that of best effort, ptp4l, ssh and ARP; "
+			    "add it to one");
+	for (unsigned c = 0; c < schedule->class_count; c++)
+		if (!schedule->classes[c].priorities)
+			finding_add(findings, FINDING_WARNING, class_path(c, "name", path),
+				    "class '%s' has no priorities: no frame can reach it; add "
+				    "priorities: [5]",
+				    schedule->classes[c].name);
+}
+
+static void check_queues(const struct deployment *deployment, const struct device_facts *facts,
+			 struct findings *findings)
+{
+	const struct schedule *schedule = &deployment->schedule;
+	unsigned queues = facts->tx_queues ? facts->tx_queues : deployment->nic->queues_max;
+	char path[64], text[16];
+
+	if (facts->tx_queues == 1 && deployment_has_gates(deployment))
+		finding_add(findings, FINDING_ERROR, "interface",
+			    "the interface has one TX queue, taprio needs at least two: ethtool -L "
+			    "IFACE combined 4, or "
+			    "create a veth pair with numtxqueues 4");
+	if (queues && schedule->class_count > queues)
+		finding_add(findings, FINDING_ERROR, "schedule.classes",
+			    "%u classes, but %u TX queues%s; each class needs one of its own: use "
+			    "fewer classes",
+			    schedule->class_count, queues,
+			    facts->tx_queues ? "" : " at most on this NIC");
+	for (unsigned c = 0; c < schedule->class_count; c++) {
+		const struct traffic_class *class = &schedule->classes[c];
+		unsigned end = class->queue_first + class->queue_count;
+
+		if (queues && end > queues)
+			finding_add(
+				findings, FINDING_ERROR, class_path(c, "queues", path),
+				"class '%s' has queue %u, but the NIC has %u TX queues (0 to %u)%s",
+				class->name, end - 1, queues, queues - 1,
+				facts->tx_queues ? "; ethtool -l shows how many are on" : "");
+		/* txtime-assist orders frames by time: there the kernel lets queues be shared */
+		if (deployment->mode == SCHEDULE_TXTIME_ASSIST)
+			continue;
+		for (unsigned d = 0; d < c; d++) {
+			const struct traffic_class *other = &schedule->classes[d];
+
+			if (class->queue_first < other->queue_first + other->queue_count &&
+			    other->queue_first < end)
+				finding_add(findings, FINDING_ERROR, class_path(c, "queues", path),
+					    "class '%s' shares queue %u with class '%s' (%s); give "
+					    "each its own",
+					    class->name,
+					    class->queue_first > other->queue_first
+						    ? class->queue_first
+						    : other->queue_first,
+					    other->name, schedule_queue_text(other, text));
+		}
+	}
+}
+
+static void check_gates(const struct deployment *deployment, struct findings *findings)
+{
+	const struct schedule *schedule = &deployment->schedule;
+	int64_t total = schedule_gates_total(schedule),
+		shortest = validate_gate_min_ns(deployment->speed_mbps);
+	char a[DURATION_TEXT], b[DURATION_TEXT], c[DURATION_TEXT], path[64];
+
+	if (!schedule->gate_count) {
+		finding_add(findings, FINDING_ERROR, "schedule",
+			    "mode %s needs gates; write gates:, or streams: for the planner to "
+			    "make them from",
+			    schedule_mode_name(deployment->mode));
+		return;
+	}
+	for (unsigned i = 0; i < schedule->gate_count; i++) {
+		int64_t duration = schedule->gates[i].duration_ns;
+
+		gate_path(deployment, i, "duration", path);
+		if (duration <= 0)
+			finding_add(findings, FINDING_ERROR, path,
+				    "gate %u has duration 0; remove it, or give it time", i);
+		else if (duration < shortest)
+			finding_add(findings, FINDING_ERROR, path,
+				    "gate %u lasts %s, the shortest at %u Mb/s is %s (60 bytes); "
+				    "make it longer%s",
+				    i, format_duration(duration, a), deployment->speed_mbps,
+				    format_duration(shortest, b),
+				    deployment->guard_ns[0] ? " (guard bands are counted as gates)"
+							    : "");
+		else if (duration > UINT32_MAX)
+			finding_add(findings, FINDING_ERROR, path,
+				    "gate %u lasts %s, the kernel takes up to %s", i,
+				    format_duration(duration, a), format_duration(UINT32_MAX, b));
+	}
+	if (total != schedule->cycle_ns)
+		finding_add(findings, FINDING_ERROR, "schedule.gates",
+			    "the gates add up to %s, %s %s than the cycle (%s); change a duration, "
+			    "or the cycle",
+			    format_duration(total, a),
+			    format_duration(total > schedule->cycle_ns ? total - schedule->cycle_ns
+								       : schedule->cycle_ns - total,
+					    b),
+			    total > schedule->cycle_ns ? "more" : "less",
+			    format_duration(schedule->cycle_ns, c));
+}
+
+static void check_cycle(const struct deployment *deployment, const struct device_facts *facts,
+			struct findings *findings)
+{
+	const struct schedule *schedule = &deployment->schedule;
+	const struct nic *nic = deployment->nic;
+	char a[DURATION_TEXT], b[DURATION_TEXT];
+
+	if (schedule->cycle_ns > nic->cycle_max_ns)
+		finding_add(findings, FINDING_ERROR, "cycle",
+			    "cycle %s is over the limit of %s of %s",
+			    format_duration(schedule->cycle_ns, a),
+			    format_duration(nic->cycle_max_ns, b), nic->name);
+	if (!schedule_cycles_agree(schedule))
+		finding_add(findings, FINDING_ERROR, "schedule.cycle",
+			    "the gates' cycle (%s) and the streams' (%s) are not multiples of one "
+			    "another: streams would "
+			    "drift through the gates; change one",
+			    format_duration(schedule->cycle_ns, a),
+			    format_duration(schedule->stream_cycle_ns, b));
+	else if (schedule->cycle_ns / schedule->stream_cycle_ns > STREAM_CYCLES_MAX)
+		finding_add(findings, FINDING_ERROR, "schedule.cycle",
+			    "more than %d stream cycles in one gate cycle", STREAM_CYCLES_MAX);
+	if (schedule->extension_ns && nic->no_extension &&
+	    deployment->mode == SCHEDULE_FULL_OFFLOAD)
+		finding_add(findings, FINDING_ERROR, "schedule.cycle-extension",
+			    "%s takes no cycle-time-extension; remove it", nic->name);
+	if (schedule->extension_ns >= schedule->cycle_ns && schedule->extension_ns)
+		finding_add(findings, FINDING_ERROR, "schedule.cycle-extension",
+			    "the extension (%s) is as long as the cycle; make it shorter",
+			    format_duration(schedule->extension_ns, a));
+	if (schedule->base_kind != BASE_ABSOLUTE)
+		return;
+	if (schedule->base_ns < 0)
+		finding_add(findings, FINDING_ERROR, "schedule.base-time",
+			    "a negative base time; write auto");
+	else if (facts->now_ns && schedule->base_ns > facts->now_ns + BASE_AHEAD_MAX)
+		finding_add(findings, FINDING_ERROR, "schedule.base-time",
+			    "base time %s lies %s ahead: until then no gate would move; write "
+			    "auto, or a time within a "
+			    "day",
+			    format_duration(schedule->base_ns, a),
+			    format_duration((schedule->base_ns - facts->now_ns) / NSEC_PER_SEC *
+						    NSEC_PER_SEC,
+					    b));
+	else if (facts->now_ns && schedule->base_ns > facts->now_ns && nic->base_in_past &&
+		 deployment->mode == SCHEDULE_FULL_OFFLOAD)
+		finding_add(findings, FINDING_ERROR, "schedule.base-time",
+			    "%s takes no base time in the future; write auto, or one in the past",
+			    nic->name);
+}
+
+static void check_opens_once(const struct deployment *deployment, struct findings *findings)
+{
+	const struct schedule *schedule = &deployment->schedule;
+	char path[64];
+
+	if (!deployment->nic->opens_once || deployment->mode != SCHEDULE_FULL_OFFLOAD)
+		return;
+	/* as the driver counts: a window over the cycle's end is two openings */
+	for (unsigned c = 0; c < schedule->class_count; c++) {
+		unsigned openings = 0;
+
+		for (unsigned i = 0; i < schedule->gate_count; i++) {
+			bool open = schedule->gates[i].open & 1U << c;
+
+			if (!open || (i && schedule->gates[i - 1].open & 1U << c))
+				continue;
+			if (++openings < 2)
+				continue;
+			gate_path(deployment, i, "open", path);
+			finding_add(findings, FINDING_ERROR, path,
+				    "class '%s' opens a second time in the cycle; %s opens each "
+				    "queue once: join its "
+				    "windows (the end of the cycle and its beginning do not join)",
+				    schedule->classes[c].name, deployment->nic->name);
+			break;
+		}
+	}
+}
+
+static void check_launch_time(const struct deployment *deployment, unsigned c,
+			      struct findings *findings)
+{
+	const struct traffic_class *class = &deployment->schedule.classes[c];
+	const struct nic *nic = deployment->nic;
+	int64_t cycle = deployment->schedule.cycle_ns;
+	char path[64], a[DURATION_TEXT], b[DURATION_TEXT];
+
+	class_path(c, "launch-time", path);
+	if (class->etf_offload == CHOICE_ON && nic->etf_offload == NIC_NO)
+		finding_add(findings, FINDING_ERROR, path,
+			    "%s cannot launch frames by time; write offload: off", nic->name);
+	if (deployment->etf_offload[c] && nic->etf_excludes_taprio &&
+	    deployment->mode == SCHEDULE_FULL_OFFLOAD)
+		finding_add(
+			findings, FINDING_ERROR, path,
+			"%s cannot do launch times and gates in hardware at once (EBUSY): choose "
+			"mode: mqprio without "
+			"gates, or remove launch-time and let the publisher release in the slot",
+			nic->name);
+	for (unsigned q = class->queue_first; q < (unsigned)class->queue_first + class->queue_count;
+	     q++)
+		if (deployment->etf_offload[c] && nic->etf_queues &&
+		    (q >= 64 || !(nic->etf_queues >> q & 1)))
+			finding_add(findings, FINDING_ERROR, path,
+				    "%s cannot launch on queue %u; give class '%s' queue 0",
+				    nic->name, q, class->name);
+	if (class->delta_ns < 10 * NSEC_PER_USEC)
+		finding_add(findings, FINDING_WARNING, path,
+			    "delta %s leaves the kernel no time to hand frames over: they will be "
+			    "dropped as missed; "
+			    "200us is a good start",
+			    format_duration(class->delta_ns, a));
+	if (deployment->etf_offload[c] && nic->launch_ahead_max_ns > 0 &&
+	    class->delta_ns > nic->launch_ahead_max_ns)
+		finding_add(findings, FINDING_ERROR, path,
+			    "delta %s: launch times of %s reach %s ahead; make it shorter",
+			    format_duration(class->delta_ns, a), nic->name,
+			    format_duration(nic->launch_ahead_max_ns, b));
+	if (deployment->etf_offload[c] && nic->launch_ahead_max_ns == 0 &&
+	    deployment_has_gates(deployment) && class->delta_ns >= cycle)
+		finding_add(findings, FINDING_ERROR, path,
+			    "delta %s is not below the cycle (%s): %s would launch such frames in "
+			    "the wrong cycle; make "
+			    "it shorter",
+			    format_duration(class->delta_ns, a), format_duration(cycle, b),
+			    nic->name);
+	if (deployment->mode == SCHEDULE_TXTIME_ASSIST &&
+	    deployment->txtime_delay_ns <= class->delta_ns)
+		finding_add(findings, FINDING_ERROR, "schedule.txtime-delay",
+			    "txtime-delay %s must be longer than the delta of class '%s' (%s), "
+			    "else etf drops every frame",
+			    format_duration(deployment->txtime_delay_ns, a), class->name,
+			    format_duration(class->delta_ns, b));
+}
+
+static void check_classes(const struct deployment *deployment, struct findings *findings)
+{
+	static _Thread_local struct window windows[SCHEDULE_GATES_MAX];
+	const struct schedule *schedule = &deployment->schedule;
+	const struct nic *nic = deployment->nic;
+	char path[64], a[DURATION_TEXT], b[DURATION_TEXT];
+	unsigned preemptible = 0;
+
+	for (unsigned c = 0; c < schedule->class_count; c++) {
+		const struct traffic_class *class = &schedule->classes[c];
+		int64_t frame_ns = deployment_frame_time_ns(deployment, c), longest = 0;
+		unsigned count = schedule_windows(schedule, c, windows, SCHEDULE_GATES_MAX);
+
+		if (class->launch_time)
+			check_launch_time(deployment, c, findings);
+		for (unsigned w = 0; w < count; w++)
+			if (windows[w].end_ns - windows[w].start_ns > longest)
+				longest = windows[w].end_ns - windows[w].start_ns;
+		class_path(c, "name", path);
+		if (!count)
+			finding_add(findings, FINDING_WARNING, path,
+				    "class '%s' never opens: its frames %s", class->name,
+				    nic->opens_once ? "are dropped by the driver" : "never leave");
+		else if (longest < frame_ns)
+			finding_add(findings, FINDING_WARNING, path,
+				    "class '%s' opens for %s at most, a frame of %u bytes takes "
+				    "%s: such frames are %s; "
+				    "set max-frame, or open longer",
+				    class->name, format_duration(longest, a),
+				    class->max_frame ? class->max_frame : FRAME_SIZE_DEFAULT,
+				    format_duration(frame_ns, b), "dropped or never leave");
+		preemptible += class->preemptible;
+		class_path(c, "preemptible", path);
+		if (class->preemptible && nic->preemption == NIC_NO)
+			finding_add(findings, FINDING_ERROR, path,
+				    "%s cannot preempt frames; remove preemptible", nic->name);
+		class_path(c, "max-frame", path);
+		if (class->max_frame && deployment->mode == SCHEDULE_MQPRIO)
+			finding_add(
+				findings, FINDING_WARNING, path,
+				"nothing enforces max-frame in mode mqprio; only the plan uses it");
+		if (class->max_frame && nic->max_sdu == NIC_NO &&
+		    deployment->mode == SCHEDULE_FULL_OFFLOAD)
+			finding_add(findings, FINDING_ERROR, path,
+				    "%s cannot limit frame sizes by class; remove it", nic->name);
+	}
+	if (preemptible && preemptible == schedule->class_count)
+		finding_add(findings, FINDING_ERROR, "schedule.classes",
+			    "all classes are preemptible; at least one must be express");
+}
+
+static void check_mode(const struct deployment *deployment, struct findings *findings)
+{
+	const struct schedule *schedule = &deployment->schedule;
+	const struct nic *nic = deployment->nic;
+	bool launch = false;
+
+	for (unsigned c = 0; c < schedule->class_count; c++)
+		launch |= schedule->classes[c].launch_time;
+	if (deployment->mode == SCHEDULE_FULL_OFFLOAD && nic->taprio_offload == NIC_NO)
+		finding_add(findings, FINDING_ERROR, "schedule.mode",
+			    "%s has no gates in hardware; write mode: software, or auto",
+			    nic->name);
+	if (deployment->mode == SCHEDULE_TXTIME_ASSIST && !launch)
+		finding_add(findings, FINDING_ERROR, "schedule.mode",
+			    "txtime-assist works through etf, but no class has launch-time; add "
+			    "it, or write software");
+	if (deployment->mode == SCHEDULE_MQPRIO && schedule->gate_count)
+		finding_add(findings, FINDING_ERROR, "schedule.gates",
+			    "mode mqprio has no gates; remove them, or choose another mode");
+	if (schedule->txtime_delay_ns && deployment->mode != SCHEDULE_TXTIME_ASSIST)
+		finding_add(findings, FINDING_ERROR, "schedule.txtime-delay",
+			    "txtime-delay belongs to mode txtime-assist; the mode is %s; remove it",
+			    schedule_mode_name(deployment->mode));
+}
+
+bool schedule_silences(const struct deployment *deployment, unsigned priority, const char **how)
+{
+	struct window first;
+	int class = schedule_class_of(&deployment->schedule, priority);
+
+	if (class < 0)
+		return false;
+	if (!schedule_windows(&deployment->schedule, (unsigned)class, &first, 1)) {
+		*how = "never opens";
+		return true;
+	}
+	/* under txtime-assist taprio gives the frames their launch time itself */
+	if (deployment->schedule.classes[class].launch_time &&
+	    deployment->mode != SCHEDULE_TXTIME_ASSIST) {
+		*how = "drops frames without a launch time (etf)";
+		return true;
+	}
+	return false;
+}
+
+void validate_schedule(const struct deployment *deployment, const struct device_facts *facts,
+		       struct findings *findings)
+{
+	unsigned ptp = deployment->schedule.ptp_priority;
+	const char *how;
+
+	check_mode(deployment, findings);
+	check_priorities(&deployment->schedule, findings);
+	check_queues(deployment, facts, findings);
+	if (deployment_has_gates(deployment))
+		check_gates(deployment, findings);
+	check_cycle(deployment, facts, findings);
+	if (findings->errors)
+		return; /* what follows reckons with windows */
+	check_opens_once(deployment, findings);
+	check_classes(deployment, findings);
+	if (schedule_silences(deployment, ptp, &how))
+		finding_add(
+			findings, FINDING_WARNING, "schedule.ptp-priority",
+			"priority %u, that of ptp4l's frames, is in class '%s', which %s: ptp4l "
+			"would lose its clock",
+			ptp,
+			deployment->schedule.classes[schedule_class_of(&deployment->schedule, ptp)]
+				.name,
+			how);
+}
+
+void validate_streams(const struct deployment *deployment, const struct stream *streams,
+		      unsigned count, struct findings *findings)
+{
+	const struct schedule *schedule = &deployment->schedule;
+	char path[64], text[FIT_TEXT], a[DURATION_TEXT], b[DURATION_TEXT];
+	struct collision collision;
+	int collides;
+
+	if (!schedule_cycles_agree(schedule))
+		return;
+	for (unsigned i = 0; i < count; i++) {
+		const struct stream *stream = &streams[i];
+		struct fit fit;
+
+		snprintf(path, sizeof(path), "streams[%u]", i);
+		if (stream->offset_ns == STREAM_ANYWHERE) {
+			finding_add(findings, FINDING_ERROR, path, "stream %u has no offset yet",
+				    stream->id);
+			continue;
+		}
+		fit_stream(schedule, stream, deployment->speed_mbps, &fit);
+		if (fit.class >= 0 && schedule->classes[fit.class].max_frame &&
+		    stream->size > schedule->classes[fit.class].max_frame)
+			finding_add(
+				findings, FINDING_ERROR, path,
+				"stream %u has frames of %u bytes, its class '%s' takes %u at most",
+				stream->id, stream->size, schedule->classes[fit.class].name,
+				schedule->classes[fit.class].max_frame);
+		if (fit.class < 0 || !fit.fits)
+			finding_add(findings, FINDING_ERROR, path,
+				    "stream %u %s; move its offset, or the gates", stream->id,
+				    fit_text(schedule, &fit, text));
+		else if (deployment_has_gates(deployment) && fit.margin_ns < schedule->margin_ns)
+			finding_add(findings, FINDING_WARNING, path,
+				    "stream %u %s; %s are wanted for jitter", stream->id,
+				    fit_text(schedule, &fit, text),
+				    format_duration(schedule->margin_ns, a));
+	}
+	if (findings->errors)
+		return;
+	collides = fit_collision(streams, count, schedule->stream_cycle_ns, deployment->speed_mbps,
+				 &collision);
+	if (collides < 0)
+		finding_add(findings, FINDING_NOTE, "streams",
+			    "the streams repeat only after more launches than are looked at (%d): "
+			    "collisions not checked",
+			    FIT_INSTANCES_MAX);
+	if (collides > 0) {
+		snprintf(path, sizeof(path), "streams[%u]", collision.second);
+		finding_add(findings, FINDING_WARNING, path,
+			    "stream %u is due at %s while stream %u is on the wire: it waits %s; "
+			    "move its offset",
+			    streams[collision.second].id,
+			    format_duration(collision.at_ns % schedule->stream_cycle_ns, a),
+			    streams[collision.first].id, format_duration(collision.overlap_ns, b));
+	}
+}
