@@ -51,30 +51,45 @@ int kernel_clock_set_tai(int offset_s, struct error *err)
 	return 0;
 }
 
-/* One of the arguments is `option`, or a cluster of short options with its letter in it. */
-static bool has_option(const char *cmdline, int size, char letter, const char **value)
+/* Which options of each program take a value (its getopt string's letters before ':'). */
+#define PHC2SYS_VALUES "cdfsEPISFRNOLMiunzlt"
+#define PTP4L_VALUES "fipl"
+#define CHRONYD_VALUES "fFlLPtu"
+
+/*
+ * Does the command line hold the option `letter`, alone or in a cluster of short ones? `value` (may be
+ * NULL) is then what follows it. As getopt reads it: values are no options.
+ */
+static bool has_option(const char *cmdline, int size, const char *with_value, char letter,
+		       const char **value)
 {
-	for (int at = (int)strnlen(cmdline, (size_t)size) + 1; at < size;) {
+	int at = (int)strnlen(cmdline, (size_t)size) + 1;
+
+	while (at < size) {
 		const char *argument = cmdline + at;
 		int length = (int)strnlen(argument, (size_t)(size - at));
 
-		if (length >= 2 && argument[0] == '-' && argument[1] != '-') {
-			for (int i = 1; i < length; i++) {
-				if (argument[i] == letter) {
-					if (value)
-						*value = i + 1 < length ? argument + i + 1
-							 : at + length + 1 < size
-								 ? argument + length + 1
-								 : "";
-					return true;
-				}
-				/* what follows one of these is its value */
-				if (strchr("csfitUuOEPIRNSLlMTDpd", argument[i]) &&
-				    letter != argument[i])
-					break;
-			}
-		}
 		at += length + 1;
+		if (length < 2 || argument[0] != '-' || argument[1] == '-')
+			continue;
+		for (int i = 1; i < length; i++) {
+			bool takes_value = strchr(with_value, argument[i]);
+			bool separate = takes_value && i + 1 == length;
+
+			if (argument[i] == letter) {
+				if (value)
+					*value = !separate   ? argument + i + 1
+						 : at < size ? cmdline + at
+							     : "";
+				return true;
+			}
+			if (separate)
+				at += (int)strnlen(cmdline + at,
+						   at < size ? (size_t)(size - at) : 0) +
+				      1;
+			if (takes_value)
+				break;
+		}
 	}
 	return false;
 }
@@ -85,20 +100,21 @@ static bool has_option(const char *cmdline, int size, char letter, const char **
  */
 static void read_phc2sys(const char *cmdline, int size, struct steerer *steerer)
 {
-	const char *slave = NULL, *master = NULL;
+	const char *slave = NULL;
 
-	if (has_option(cmdline, size, 'a', NULL)) {
+	if (has_option(cmdline, size, PHC2SYS_VALUES, 'a', NULL)) {
 		steerer->phc = true;
-		steerer->system_clock = has_option(cmdline, size, 'r', NULL);
+		steerer->system_clock = has_option(cmdline, size, PHC2SYS_VALUES, 'r', NULL);
 		return;
 	}
-	if (has_option(cmdline, size, 'c', &slave) && strcmp(slave, "CLOCK_REALTIME")) {
+	if (has_option(cmdline, size, PHC2SYS_VALUES, 'c', &slave) &&
+	    strcmp(slave, "CLOCK_REALTIME")) {
 		steerer->phc = true;
 		return;
 	}
-	steerer->system_clock = has_option(cmdline, size, 's', &master) || slave ||
-				has_option(cmdline, size, 'd', NULL) ||
-				has_option(cmdline, size, 'f', NULL);
+	steerer->system_clock = has_option(cmdline, size, PHC2SYS_VALUES, 's', NULL) || slave ||
+				has_option(cmdline, size, PHC2SYS_VALUES, 'd', NULL) ||
+				has_option(cmdline, size, PHC2SYS_VALUES, 'f', NULL);
 }
 
 bool steerer_recognise(const char *comm, const char *cmdline, int size, uint64_t capabilities,
@@ -124,9 +140,10 @@ bool steerer_recognise(const char *comm, const char *cmdline, int size, uint64_t
 		steerer->privileged = capabilities >> CAP_SYS_TIME_BIT & 1;
 		switch (steerer->kind) {
 		case STEERER_NTP: /* chronyd -x only watches */
-			steerer->system_clock = steerer->privileged &&
-						!(!strcmp(comm, "chronyd") &&
-						  has_option(cmdline, size, 'x', NULL));
+			steerer->system_clock =
+				steerer->privileged &&
+				!(!strcmp(comm, "chronyd") &&
+				  has_option(cmdline, size, CHRONYD_VALUES, 'x', NULL));
 			break;
 		case STEERER_PHC2SYS:
 			read_phc2sys(cmdline, size, steerer);
@@ -135,7 +152,7 @@ bool steerer_recognise(const char *comm, const char *cmdline, int size, uint64_t
 			steerer->phc = true;
 			break;
 		case STEERER_PTP4L: /* with software stamps it steers the system clock itself */
-			steerer->system_clock = has_option(cmdline, size, 'S', NULL);
+			steerer->system_clock = has_option(cmdline, size, PTP4L_VALUES, 'S', NULL);
 			steerer->phc = !steerer->system_clock;
 			break;
 		}
