@@ -18,14 +18,16 @@ programs="bash ip tc bridge ss ethtool bpftool ptp4l phc2sys pmc phc_ctl ts2phc 
 modules="sch_* act_gact act_skbedit act_mirred act_vlan act_bpf act_police act_gate cls_u32 cls_flower cls_bpf
 	cls_matchall cls_basic veth dummy 8021q bridge vrf igb igc e1000e virtio_net af_packet_diag"
 
-# find_program NAME ROOT: its path below ROOT
+# find_program NAME ROOT: its path below ROOT, that of the file itself before that of a link to it
 find_program()
 {
-	local dir
-	for dir in usr/sbin usr/bin sbin bin; do
-		[ -e "$2/$dir/$1" ] || [ -L "$2/$dir/$1" ] || continue
-		echo "$dir/$1"
-		return
+	local dir kind
+	for kind in f L; do
+		for dir in usr/sbin usr/bin sbin bin; do
+			[ -$kind "$2/$dir/$1" ] && { [ $kind = L ] || [ ! -L "$2/$dir/$1" ]; } || continue
+			echo "$dir/$1"
+			return
+		done
 	done
 	return 1
 }

@@ -7,7 +7,7 @@
 #   --kernel plain|rt     the guest's kernel (default plain)
 #   --nic MODEL           what `lab-nics` in the guest makes: its model (default ideal), given as $LAB_NIC
 #   --timeout S           real time after which the guest is ended (default 120)
-#   --cpus N              CPUs of the guest (default 2)
+#   --cpus N              CPUs of the guest (default 1; with more of them no timing holds, see docs/lab.md)
 #   --memory MIB          memory of the guest (default 512)
 #   --copy SRC[:DEST]     a file or directory of the host to have in the guest at DEST (default /lab/NAME)
 #   --dmesg FILE          saves the whole kernel log
@@ -18,7 +18,7 @@ set -euo pipefail
 
 usage() { sed -n '3,/^set/{/^set/d;s/^# \{0,1\}//p}' "$0"; }
 
-kernel=plain nic=ideal timeout=120 cpus=2 memory=512 dmesg='' append='' copies=()
+kernel=plain nic=ideal timeout=120 cpus=1 memory=512 dmesg='' append='' copies=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	--kernel) kernel=$2; shift ;;
