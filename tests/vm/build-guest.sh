@@ -120,16 +120,6 @@ add_modules()
 	depmod -b "$stage" "$version"
 }
 
-# newer_than FILE SOURCE...: the sources that are newer than FILE, all if there is no FILE
-newer_than()
-{
-	local file=$1 source
-	shift
-	for source; do
-		[ "$file" -nt "$source" ] || echo "$source"
-	done
-}
-
 build_base()
 {
 	local dest=$build/$flavour stage=$build/$flavour/stage version

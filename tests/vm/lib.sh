@@ -53,6 +53,16 @@ locked()
 	) 9>"$cache/.$name.lock"
 }
 
+# newer_than FILE SOURCE...: the sources that are newer than FILE, all if there is no FILE
+newer_than()
+{
+	local file=$1 source
+	shift
+	for source; do
+		[ "$file" -nt "$source" ] || echo "$source"
+	done
+}
+
 check_flavour()
 {
 	case $1 in

@@ -11,6 +11,8 @@
 #   --memory MIB          memory of the guest (default 512)
 #   --copy SRC[:DEST]     a file or directory of the host to have in the guest at DEST (default /lab/NAME)
 #   --dmesg FILE          saves the whole kernel log
+#   --prepare             makes all that a run needs and stops before it
+#   --interactive         no CMD: a shell on this terminal, no timeout
 #   --append WORDS        words for the kernel's command line
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -18,7 +20,7 @@ set -euo pipefail
 
 usage() { sed -n '3,/^set/{/^set/d;s/^# \{0,1\}//p}' "$0"; }
 
-kernel=plain nic=ideal timeout=120 cpus=1 memory=512 dmesg='' append='' copies=()
+kernel=plain nic=ideal timeout=120 cpus=1 memory=512 dmesg='' append='' prepare='' interactive='' copies=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	--kernel) kernel=$2; shift ;;
@@ -29,27 +31,38 @@ while [ $# -gt 0 ]; do
 	--copy) copies+=("$2"); shift ;;
 	--dmesg) dmesg=$2; shift ;;
 	--append) append=$2; shift ;;
+	--prepare) prepare=1 ;;
+	--interactive) interactive=1 ;;
 	--help) usage; exit 0 ;;
 	--) shift; break ;;
 	*) echo "vm: unknown option '$1'" >&2; usage >&2; exit 2 ;;
 	esac
 	shift
 done
-[ $# -gt 0 ] || { echo "vm: no command: run.sh [OPTION...] -- CMD" >&2; exit 2; }
+[ $# -gt 0 ] || [ -n "$prepare$interactive" ] || { echo "vm: no command: run.sh [OPTION...] -- CMD" >&2; exit 2; }
 check_flavour "$kernel"
 need qemu-system-x86_64 cpio
 "$vm_dir/build-guest.sh" "$kernel"
+if [ -e "$top/tests/sim/Kbuild" ]; then
+	"$vm_dir/build-module.sh" "$top/tests/sim" "$kernel" >/dev/null
+fi
 state=$(machine_state)
 locked "boot-$kernel" machine_boot "$state"
+[ -z "$prepare" ] || exit 0
 
 work=$(mktemp -d "$build/run.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 stage=$work/stage
-mkdir -p "$stage/lab/bin" "$stage/lab/modules"
-[ ! -d "$vm_dir/guest/bin" ] || cp "$vm_dir"/guest/bin/* "$stage/lab/bin/"
-for module in "$build/$kernel"/*.ko; do
-	[ ! -e "$module" ] || cp "$module" "$stage/lab/modules/"
+mkdir -p "$stage/lab/bin" "$stage/lab/modules" "$stage/lab/tests"
+cp "$vm_dir"/guest/bin/* "$stage/lab/bin/"
+cp "$vm_dir"/*.bats "$vm_dir"/guest/*.bash "$stage/lab/tests/"
+for file in "$build/$kernel"/*.ko; do
+	[ ! -e "$file" ] || cp "$file" "$stage/lab/modules/"
 done
+for file in "$top/build/tsnpub" "$top"/build/tools/*; do
+	[[ ! -x $file || $file == *.d ]] || cp "$file" "$stage/lab/bin/"
+done
+[ ! -d "$top/configs" ] || cp -r "$top/configs" "$stage/lab/configs"
 for copy in ${copies[@]+"${copies[@]}"}; do
 	source=${copy%%:*} dest=lab/$(basename "${copy%%:*}")
 	[ "$source" = "$copy" ] || dest=${copy#*:}
@@ -57,13 +70,18 @@ for copy in ${copies[@]+"${copies[@]}"}; do
 	cp -rL "$source" "$stage/$dest"
 done
 {
-	echo "LAB_INTERACTIVE=''"
+	echo "LAB_INTERACTIVE='$interactive'"
 	echo "LAB_DMESG='${dmesg:+1}'"
 	echo "export LAB_NIC='$nic' LAB_KERNEL='$kernel'"
+	if [ -n "$interactive" ]; then
+		read -r rows columns < <(stty size)
+		printf 'export LAB_ROWS=%q LAB_COLUMNS=%q LAB_TERM=%q\n' "$rows" "$columns" "${TERM:-linux}"
+	fi
 } >"$stage/lab/env"
 {
 	echo '#!/bin/bash'
 	echo 'cd /lab'
+	[ -z "$interactive" ] || set -- /lab/bin/lab-shell
 	printf 'exec'
 	printf ' %q' "$@"
 	echo
@@ -79,12 +97,16 @@ cat "$work/stderr" >&2 & err=$!
 
 status=0
 machine_arguments
-timeout --kill-after=5 "$timeout" qemu-system-x86_64 "${arguments[@]}" -incoming "exec:cat $state" -monitor none \
-	-chardev file,id=console,path="$console" -chardev null,id=terminal \
-	-chardev pipe,id=payload,path="$work/payload" \
-	-chardev file,id=stdout,path="$work/stdout" -chardev file,id=stderr,path="$work/stderr" \
-	-chardev file,id=status,path="$work/status" -chardev file,id=dmesg,path="$work/dmesg" \
-	</dev/null 2>"$work/qemu.err" || status=$?
+qemu=(qemu-system-x86_64 "${arguments[@]}" -incoming "exec:cat $state" -monitor none
+	-chardev "file,id=console,path=$console" -chardev "pipe,id=payload,path=$work/payload"
+	-chardev "file,id=stdout,path=$work/stdout" -chardev "file,id=stderr,path=$work/stderr"
+	-chardev "file,id=status,path=$work/status" -chardev "file,id=dmesg,path=$work/dmesg")
+if [ -n "$interactive" ]; then
+	# Ctrl-C goes to the guest.
+	"${qemu[@]}" -chardev stdio,id=terminal,signal=off 2>"$work/qemu.err" || status=$?
+else
+	timeout --kill-after=5 "$timeout" "${qemu[@]}" -chardev null,id=terminal </dev/null 2>"$work/qemu.err" || status=$?
+fi
 # If QEMU never opened them, the readers would wait for ever.
 : 1<>"$work/stdout" 1<>"$work/stderr"
 wait "$out" "$err" || true

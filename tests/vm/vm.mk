@@ -1,7 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The laboratory VM: included by the top Makefile.
+#   make vm              its tests alone
+#   make lab             a shell in it: NIC=ideal|i225|i226|i210|ls1028a KERNEL=plain|rt
+#   make lab-run CMD='tsnpub sync' runs one command in it and gives its status
 
-SIM_SOURCES := $(wildcard tests/sim/*.c tests/sim/*.h tests/sim/Kbuild)
+VM_TESTS := $(wildcard tests/vm/*.bats)
+NIC ?= ideal
+KERNEL ?= plain
 
-build/vm/%/tsnsim.ko: $(SIM_SOURCES) tests/vm/build-module.sh
-	tests/vm/build-module.sh tests/sim $* >/dev/null
+vm: all tools
+	prove --timer --exec tests/run $(VM_TESTS)
+
+lab: all
+	@tests/vm/lab.sh --kernel $(KERNEL) --nic $(NIC)
+
+lab-run: all
+	@tests/vm/lab.sh --kernel $(KERNEL) --nic $(NIC) -- sh -c '$(subst ','\'',$(CMD))'
+
+.PHONY: vm lab lab-run
