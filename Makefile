@@ -106,7 +106,7 @@ demo:
 	build/tsnpub demo
 
 check:
-	tests/packages build check
+	tests/packages build check vm
 	$(MAKE) check-only
 
 # the same without installing anything
