@@ -32,6 +32,7 @@ struct tx_options {
 	 * cycle ("lead_ns" in the log's description). Negative: not known, no wake-up latency.
 	 */
 	int64_t lead_ns;
+	int64_t deadline_ns; /* a launch error above it is late; 0: none */
 };
 
 struct tx_counts {
@@ -40,6 +41,7 @@ struct tx_counts {
 	uint64_t skipped, refused, link_down, paused; /* not sent */
 	uint64_t missed, invalid; /* reported by the qdisc */
 	uint64_t unsynced; /* sent, but not in the statistics */
+	uint64_t late[SOURCE_COUNT]; /* of those in launch_error[], beyond the deadline */
 };
 
 /* One stream in one run, or the total of several. */

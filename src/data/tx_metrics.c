@@ -49,8 +49,8 @@ static struct tx_stream *find_or_make(struct tx_metrics *m, uint32_t run, uint16
 	return s;
 }
 
-static void add_error(struct tx_stream *s, enum stamp_source source, int64_t stamp,
-		      const struct tx_record *r)
+static void add_error(const struct tx_metrics *m, struct tx_stream *s, enum stamp_source source,
+		      int64_t stamp, const struct tx_record *r)
 {
 	struct histogram *h;
 	int64_t error;
@@ -60,6 +60,7 @@ static void add_error(struct tx_stream *s, enum stamp_source source, int64_t sta
 	h = histogram_at(&s->launch_error[source]);
 	if (h)
 		histogram_add(h, error, (uint64_t)r->seq, r->stream);
+	s->counts.late[source] += m->options.deadline_ns && error > m->options.deadline_ns;
 }
 
 static void count_status(struct tx_counts *c, uint16_t status)
@@ -111,9 +112,9 @@ void tx_metrics_add(struct tx_metrics *m, const struct tx_record *r)
 	add_wake(m, r);
 	if (!(r->status & TX_SENT) || r->launch == STAMP_NONE)
 		return;
-	add_error(s, SOURCE_HW, r->tx_hw, r);
-	add_error(s, SOURCE_SW, r->tx_sw, r);
-	add_error(s, SOURCE_USER, r->submit, r);
+	add_error(m, s, SOURCE_HW, r->tx_hw, r);
+	add_error(m, s, SOURCE_SW, r->tx_sw, r);
+	add_error(m, s, SOURCE_USER, r->submit, r);
 }
 
 static void merge(struct tx_stream *into, const struct tx_stream *from)
@@ -137,6 +138,7 @@ static void merge(struct tx_stream *into, const struct tx_stream *from)
 	for (int i = 0; i < SOURCE_COUNT; i++) {
 		struct histogram *h;
 
+		a->late[i] += b->late[i];
 		if (!from->launch_error[i])
 			continue;
 		h = histogram_at(&into->launch_error[i]);

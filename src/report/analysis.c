@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "report/analysis.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/description.h"
+
+#define READ_RECORDS 2048
+
+struct pass {
+	struct analysis *a;
+	struct error *err;
+	bool failed;
+};
+
+static int show(struct pass *p, const struct joined_frame *frame)
+{
+	const struct analysis_options *o = &p->a->options;
+
+	for (size_t i = 0; i < o->sink_count && !p->failed; i++)
+		if (o->sinks[i].frame(o->sinks[i].context, frame, p->err))
+			p->failed = true;
+	return p->failed ? -1 : 0;
+}
+
+static void on_sent(void *context, const struct tx_record *r)
+{
+	struct pass *p = context;
+	struct joined_frame frame = { .tx = r };
+
+	if (r->stream == RECORD_STREAM_SYNC) {
+		sync_metrics_add(&p->a->tx_sync, (const struct sync_record *)(const void *)r);
+		return;
+	}
+	tx_metrics_add(p->a->tx, r);
+	/* with an RX log a frame is shown once: when it arrives, or is known to be lost */
+	if (!p->a->rx || !(r->status & TX_SENT))
+		show(p, &frame);
+}
+
+static void on_lost(void *context, const struct tx_record *r)
+{
+	struct joined_frame frame = { .tx = r, .lost = true };
+
+	show(context, &frame);
+}
+
+static int read_rx(struct pass *p, struct log_reader *log, struct join *join)
+{
+	struct rx_record *records = malloc(READ_RECORDS * sizeof(*records));
+	struct analysis *a = p->a;
+	int64_t n = 0;
+
+	if (!records)
+		return error_errno(p->err, ENOMEM, "report");
+	while (!p->failed && (n = log_read(log, records, READ_RECORDS, p->err)) > 0)
+		for (int64_t i = 0; i < n && !p->failed; i++) {
+			const struct rx_record *r = &records[i];
+			struct joined_frame frame = { .rx = r, .verdict = SEQUENCE_STRAY };
+			struct rx_stream *stream;
+
+			if (r->stream == RECORD_STREAM_SYNC) {
+				sync_metrics_add(&a->rx_sync,
+						 (const struct sync_record *)(const void *)r);
+				continue;
+			}
+			stream = rx_metrics_add(a->rx, r, &frame.verdict);
+			if (join) {
+				frame.tx = join_find(join, r, p->err);
+				p->failed |= p->err->status != 0;
+			}
+			if (stream && frame.tx && !(r->flags & RX_UNSYNCED) &&
+			    !(frame.tx->status & TX_UNSYNCED) &&
+			    (frame.verdict == SEQUENCE_IN_ORDER ||
+			     frame.verdict == SEQUENCE_REORDERED))
+				rx_stream_add_path(stream, &a->rx->options, r, frame.tx);
+			show(p, &frame);
+		}
+	free(records);
+	return n < 0 || p->failed ? -1 : 0;
+}
+
+/* All records of a log of one kind, each given to `add`. */
+static int read_all(struct pass *p, struct log_reader *log,
+		    void (*add)(struct pass *p, const void *record))
+{
+	uint8_t *records = malloc(READ_RECORDS * RECORD_SIZE);
+	int64_t n = 0;
+
+	if (!records)
+		return error_errno(p->err, ENOMEM, "report");
+	while (!p->failed && (n = log_read(log, records, READ_RECORDS, p->err)) > 0)
+		for (int64_t i = 0; i < n && !p->failed; i++)
+			add(p, records + i * RECORD_SIZE);
+	free(records);
+	return n < 0 || p->failed ? -1 : 0;
+}
+
+static void add_tx(struct pass *p, const void *record)
+{
+	on_sent(p, record);
+}
+
+static void add_wake(struct pass *p, const void *record)
+{
+	struct joined_frame frame = { .wake = record };
+
+	if (frame.wake->stream == RECORD_STREAM_SYNC) {
+		sync_metrics_add(&p->a->tx_sync, record);
+		return;
+	}
+	wake_metrics_add(p->a->wake, record);
+	show(p, &frame);
+}
+
+static void add_sync_0(struct pass *p, const void *record)
+{
+	sync_metrics_add(&p->a->sync[0], record);
+}
+
+static void add_sync_1(struct pass *p, const void *record)
+{
+	sync_metrics_add(&p->a->sync[1], record);
+}
+
+static int64_t deadline_of(const struct analysis_options *options, const struct log_reader *log)
+{
+	int64_t deadline = options->deadline_ns;
+
+	if (!deadline)
+		deadline = description_number(log_description(log), "deadline_ns", 0);
+	return deadline > 0 ? deadline : 0;
+}
+
+static int prepare(struct analysis *a, const struct analysis_logs *logs, struct error *err)
+{
+	if (logs->rx) {
+		const char *stamps = description_text(log_description(logs->rx), "stamps");
+		struct rx_options options = {
+			.stamp = stamps && !strcmp(stamps, "sw") ? SOURCE_SW : SOURCE_XDP,
+			.deadline_ns = deadline_of(&a->options, logs->rx),
+			.no_peer_path = logs->tx != NULL,
+		};
+
+		a->rx = rx_metrics_new(&options);
+		if (!a->rx)
+			return error_errno(err, ENOMEM, "report");
+	}
+	if (logs->tx) {
+		struct tx_options options = {
+			.lead_ns = description_number(log_description(logs->tx), "lead_ns", -1),
+			.deadline_ns = logs->rx ? 0 : deadline_of(&a->options, logs->tx),
+		};
+
+		a->tx = tx_metrics_new(&options);
+		if (!a->tx)
+			return error_errno(err, ENOMEM, "report");
+	}
+	if (logs->wake) {
+		a->wake = calloc(1, sizeof(*a->wake));
+		if (!a->wake)
+			return error_errno(err, ENOMEM, "report");
+		a->wake->deadline_ns = deadline_of(&a->options, logs->wake);
+	}
+	return 0;
+}
+
+static int read_joined(struct pass *p, const struct analysis_logs *logs)
+{
+	struct join *join = join_new(logs->tx, on_sent, on_lost, p);
+	int result;
+
+	if (!join)
+		return error_errno(p->err, ENOMEM, "report");
+	result = read_rx(p, logs->rx, join);
+	if (!result)
+		result = join_finish(join, p->err);
+	p->a->join = join_counts(join);
+	p->a->joined = join_shares_run(join);
+	join_free(join);
+	return result || p->failed ? -1 : 0;
+}
+
+int analysis_run(struct analysis *a, const struct analysis_options *options,
+		 const struct analysis_logs *logs, struct error *err)
+{
+	struct pass p = { .a = a, .err = err };
+	int result;
+
+	memset(a, 0, sizeof(*a));
+	a->options = *options;
+	result = prepare(a, logs, err);
+	if (!result && logs->rx && logs->tx)
+		result = read_joined(&p, logs);
+	else if (!result && logs->rx)
+		result = read_rx(&p, logs->rx, NULL);
+	else if (!result && logs->tx)
+		result = read_all(&p, logs->tx, add_tx);
+	if (!result && logs->wake)
+		result = read_all(&p, logs->wake, add_wake);
+	if (!result && logs->sync[0])
+		result = read_all(&p, logs->sync[0], add_sync_0);
+	if (!result && logs->sync[1])
+		result = read_all(&p, logs->sync[1], add_sync_1);
+	return result;
+}
+
+void analysis_free(struct analysis *a)
+{
+	rx_metrics_free(a->rx);
+	tx_metrics_free(a->tx);
+	if (a->wake)
+		wake_metrics_free(a->wake);
+	free(a->wake);
+	sync_metrics_free(&a->rx_sync);
+	sync_metrics_free(&a->tx_sync);
+	sync_metrics_free(&a->sync[0]);
+	sync_metrics_free(&a->sync[1]);
+	memset(a, 0, sizeof(*a));
+}
+
+static void judge_rx(const struct analysis *a, struct verdict *v)
+{
+	/* frames of other runs that were seen too are not the sender's */
+	bool one_run = a->joined && a->tx->count;
+	struct rx_stream *total =
+		rx_metrics_total(a->rx, one_run ? &a->tx->streams[0]->run : NULL);
+	struct rx_counts c;
+
+	if (!total)
+		return;
+	c = rx_stream_counts(total);
+	v->source = rx_best_source(total);
+	if (a->rx->options.deadline_ns && v->source != SOURCE_COUNT)
+		v->late = c.late[v->source];
+	if (a->joined) {
+		v->due = a->join.sent;
+		v->missed = a->join.not_received + v->late;
+	} else {
+		v->due = rx_expected(&c);
+		v->missed = c.sequence.lost + v->late;
+	}
+	rx_stream_free(total);
+}
+
+static void judge_tx(const struct analysis *a, struct verdict *v)
+{
+	struct tx_stream *total = tx_metrics_total(a->tx, NULL);
+	const struct tx_counts *c;
+
+	if (!total)
+		return;
+	c = &total->counts;
+	v->source = tx_best_source(total);
+	if (a->tx->options.deadline_ns && v->source != SOURCE_COUNT)
+		v->late = c->late[v->source];
+	v->due = c->records;
+	v->missed = c->records - c->sent + c->missed + c->invalid + v->late;
+	tx_stream_free(total);
+}
+
+struct verdict analysis_verdict(const struct analysis *a)
+{
+	struct verdict v = { .source = SOURCE_COUNT };
+	int64_t deadline = 0;
+
+	if (a->rx) {
+		deadline = a->rx->options.deadline_ns;
+		judge_rx(a, &v);
+	} else if (a->tx) {
+		deadline = a->tx->options.deadline_ns;
+		judge_tx(a, &v);
+	} else if (a->wake) {
+		deadline = a->wake->deadline_ns;
+		v.due = a->wake->latency.count;
+		v.late = v.missed = a->wake->late;
+		v.source = SOURCE_USER;
+	}
+	if (v.missed > v.due)
+		v.missed = v.due;
+	v.judged = v.due && (deadline || a->options.sla > 0);
+	v.miss_rate = v.due ? (double)v.missed / (double)v.due : 0.0;
+	v.required = a->options.sla > 0 ? a->options.sla : 1.0;
+	/* 1 - miss_rate would round: whole frames are compared */
+	v.met = (double)v.missed <= (1.0 - v.required) * (double)v.due * (1 + 1e-12);
+	return v;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One pass over the logs of one run: whatever of RX, TX, wake and sync logs is there is measured, RX
+ * and TX are joined, and each frame is shown to the sinks (CSV, pcapng, plots).
+ */
+#ifndef REPORT_ANALYSIS_H
+#define REPORT_ANALYSIS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "data/join.h"
+#include "data/logfile.h"
+#include "data/metrics.h"
+#include "data/sync_metrics.h"
+
+/* One frame, or one wake-up, as far as the logs know it. */
+struct joined_frame {
+	const struct rx_record *rx; /* NULL: not received, or there is no RX log */
+	const struct tx_record *tx; /* NULL: not in the TX log, or there is none */
+	const struct wake_record *wake; /* alone */
+	enum sequence_verdict verdict; /* of a received frame */
+	bool lost; /* sent, and not received */
+};
+
+struct frame_sink {
+	/* Returns 0, or -1 with the error: the analysis then ends. */
+	int (*frame)(void *context, const struct joined_frame *frame, struct error *err);
+	void *context;
+};
+
+#define SINKS_MAX 4
+
+struct analysis_options {
+	int64_t deadline_ns; /* 0: the one in the logs, if any */
+	double sla; /* fraction that must be in time; 0: none */
+	struct frame_sink sinks[SINKS_MAX];
+	size_t sink_count;
+};
+
+/* The opened logs, at most one of each kind (two of sync); NULL: not given. Borrowed. */
+struct analysis_logs {
+	struct log_reader *rx, *tx, *wake, *sync[2];
+};
+
+struct analysis {
+	struct analysis_options options;
+	struct rx_metrics *rx; /* NULL: no RX log */
+	struct tx_metrics *tx; /* NULL: no TX log */
+	struct wake_metrics *wake; /* NULL: no wake log */
+	struct sync_metrics rx_sync, tx_sync; /* of the receiver's and the sender's log */
+	struct sync_metrics sync[2]; /* of logs of their own */
+	bool joined; /* RX and TX log, with a run in common */
+	struct join_counts join;
+};
+
+/*
+ * Reads the logs once. Returns 0, or -1 with the error. The caller frees the result with
+ * analysis_free() in both cases.
+ */
+int analysis_run(struct analysis *analysis, const struct analysis_options *options,
+		 const struct analysis_logs *logs, struct error *err);
+
+void analysis_free(struct analysis *analysis);
+
+/* What the run is judged by: how many were due, and how many of them were not in time. */
+struct verdict {
+	bool judged; /* a deadline or an SLA was set, and there is something to judge */
+	uint64_t due;
+	uint64_t missed; /* late, lost, or not sent */
+	uint64_t late; /* of them, late */
+	enum stamp_source source; /* of the stamps that late was judged by; SOURCE_COUNT: none */
+	double miss_rate;
+	double required; /* fraction in time that is demanded: the SLA, else 1 */
+	bool met;
+};
+
+struct verdict analysis_verdict(const struct analysis *analysis);
+
+#endif

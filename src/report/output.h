@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A result file: written under a temporary name and moved into place when it is complete, so that a
+ * failure leaves nothing half done. "-" is stdout. A log (.tsnlog) is never overwritten.
+ */
+#ifndef REPORT_OUTPUT_H
+#define REPORT_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+struct output {
+	FILE *file; /* write here; errors are found by output_commit() */
+	char *path, *partial; /* partial: NULL when it is written directly (stdout, devices, pipes) */
+	bool is_stdout;
+};
+
+/* Opens `path`; `what` names it in errors ("--csv"). Returns 0, or -1 with the error. */
+int output_open(struct output *output, const char *what, const char *path, struct error *err);
+
+/* Everything is written: moves it into place. Returns 0, or -1 with the error (then it is removed). */
+int output_commit(struct output *output, struct error *err);
+
+/* Removes what was written. Does nothing on a zeroed or committed output. */
+void output_abort(struct output *output);
+
+#endif
