@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "host/link.h"
+
+#include <errno.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static uint32_t get_u32(const struct nlattr *attr)
+{
+	const uint32_t *value = netlink_payload(attr, sizeof(*value));
+
+	return value ? *value : 0;
+}
+
+int link_parse(const struct nlmsghdr *message, struct link_info *link)
+{
+	const struct nlattr *attrs[IFLA_MAX + 1], *info[IFLA_INFO_MAX + 1], *xdp[IFLA_XDP_MAX + 1];
+	const struct ifinfomsg *ifi;
+	const uint8_t *mac;
+
+	memset(link, 0, sizeof(*link));
+	if (message->nlmsg_len < NLMSG_LENGTH(sizeof(*ifi)))
+		return -EBADMSG;
+	ifi = NLMSG_DATA(message);
+	netlink_attributes((const char *)ifi + NLMSG_ALIGN(sizeof(*ifi)),
+			   message->nlmsg_len - NLMSG_SPACE(sizeof(*ifi)), attrs, IFLA_MAX);
+	link->index = ifi->ifi_index;
+	link->type = ifi->ifi_type;
+	link->up = ifi->ifi_flags & IFF_UP;
+	link->running = link->up && (ifi->ifi_flags & IFF_RUNNING);
+	netlink_string(attrs[IFLA_IFNAME], link->name, sizeof(link->name));
+	mac = netlink_payload(attrs[IFLA_ADDRESS], sizeof(link->mac));
+	if (mac)
+		memcpy(link->mac, mac, sizeof(link->mac));
+	link->mtu = get_u32(attrs[IFLA_MTU]);
+	link->tx_queues = get_u32(attrs[IFLA_NUM_TX_QUEUES]);
+	link->tx_queue_length = get_u32(attrs[IFLA_TXQLEN]);
+	link->promiscuity = get_u32(attrs[IFLA_PROMISCUITY]);
+	if (attrs[IFLA_LINKINFO]) {
+		netlink_attributes(mnl_attr_get_payload(attrs[IFLA_LINKINFO]),
+				   mnl_attr_get_payload_len(attrs[IFLA_LINKINFO]), info,
+				   IFLA_INFO_MAX);
+		netlink_string(info[IFLA_INFO_KIND], link->kind, sizeof(link->kind));
+	}
+	if (attrs[IFLA_XDP]) {
+		netlink_attributes(mnl_attr_get_payload(attrs[IFLA_XDP]),
+				   mnl_attr_get_payload_len(attrs[IFLA_XDP]), xdp, IFLA_XDP_MAX);
+		link->xdp_program = get_u32(xdp[IFLA_XDP_PROG_ID]);
+	}
+	return 0;
+}
+
+static int take_link(const struct nlmsghdr *answer, void *context)
+{
+	return link_parse(answer, context);
+}
+
+int link_get(struct netlink *nl, const char *name, struct link_info *link, struct error *err)
+{
+	struct nlmsghdr *request;
+	struct ifinfomsg *ifi;
+	size_t length = strlen(name);
+	int result;
+
+	if (!length || length >= IFNAMSIZ || strchr(name, '/'))
+		return error_input(
+			err,
+			"interface '%.64s': not an interface name (1 to %d characters, no "
+			"'/'); `ip link` lists them",
+			name, IFNAMSIZ - 1);
+	request = netlink_request(nl, RTM_GETLINK, 0);
+	ifi = mnl_nlmsg_put_extra_header(request, sizeof(*ifi));
+	ifi->ifi_family = AF_UNSPEC;
+	mnl_attr_put_strz(request, IFLA_IFNAME, name);
+	memset(link, 0, sizeof(*link));
+	result = netlink_talk(nl, request, take_link, link);
+	if (result == -ENODEV)
+		return error_input(err,
+				   "interface '%s': there is none of that name in this network "
+				   "namespace; `ip link` lists them",
+				   name);
+	if (result < 0)
+		return netlink_error(err, nl, result, "interface '%s': cannot read it", name);
+	if (!link->index)
+		return error_system(err, "interface '%s': the kernel gave no answer", name);
+	return 0;
+}
+
+struct link_monitor {
+	struct mnl_socket *socket;
+	struct netlink *nl; /* for reading afresh */
+	struct link_info last;
+	enum link_change state;
+	bool overrun;
+	/* messages received and not yet looked at */
+	size_t size, at;
+	_Alignas(NLMSG_ALIGNTO) char buffer[32768];
+};
+
+struct link_monitor *link_monitor_open(const struct link_info *now, struct error *err)
+{
+	struct link_monitor *monitor = calloc(1, sizeof(*monitor));
+
+	if (!monitor) {
+		error_errno(err, ENOMEM, "cannot follow interface %s", now->name);
+		return NULL;
+	}
+	monitor->last = *now;
+	monitor->state = now->running ? LINK_UP : LINK_DOWN;
+	monitor->overrun = true; /* what changed between reading `now` and here */
+	monitor->nl = netlink_open(NETLINK_ROUTE, err);
+	if (!monitor->nl)
+		goto failed;
+	monitor->socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (!monitor->socket ||
+	    mnl_socket_bind(monitor->socket, RTMGRP_LINK, MNL_SOCKET_AUTOPID) < 0) {
+		error_errno(err, errno, "cannot follow interface %s", now->name);
+		goto failed;
+	}
+	return monitor;
+failed:
+	link_monitor_close(monitor);
+	return NULL;
+}
+
+void link_monitor_close(struct link_monitor *monitor)
+{
+	if (!monitor)
+		return;
+	if (monitor->socket)
+		mnl_socket_close(monitor->socket);
+	netlink_close(monitor->nl);
+	free(monitor);
+}
+
+int link_monitor_fd(const struct link_monitor *monitor)
+{
+	return mnl_socket_get_fd(monitor->socket);
+}
+
+/* Reports only what differs from the last report; a new index of a running link does. */
+static enum link_change changed(struct link_monitor *monitor, enum link_change state,
+				const struct link_info *link)
+{
+	if (state == monitor->state && (state == LINK_GONE || link->index == monitor->last.index))
+		return LINK_NO_CHANGE;
+	monitor->state = state;
+	if (state != LINK_GONE)
+		monitor->last = *link;
+	return state;
+}
+
+static enum link_change read_afresh(struct link_monitor *monitor, struct link_info *link)
+{
+	struct error err = ERROR_INIT;
+
+	monitor->overrun = false;
+	if (link_get(monitor->nl, monitor->last.name, link, &err) < 0)
+		return err.status == STATUS_INPUT ? changed(monitor, LINK_GONE, link)
+						  : LINK_NO_CHANGE;
+	return changed(monitor, link->running ? LINK_UP : LINK_DOWN, link);
+}
+
+static enum link_change look_at(struct link_monitor *monitor, const struct nlmsghdr *message,
+				struct link_info *link)
+{
+	if ((message->nlmsg_type != RTM_NEWLINK && message->nlmsg_type != RTM_DELLINK) ||
+	    link_parse(message, link) < 0)
+		return LINK_NO_CHANGE;
+	if (message->nlmsg_type == RTM_DELLINK)
+		return link->index == monitor->last.index ? changed(monitor, LINK_GONE, link)
+							  : LINK_NO_CHANGE;
+	/* by index while it lives, so that a new name does not matter; by name once it is gone */
+	if (monitor->state == LINK_GONE ? strcmp(link->name, monitor->last.name) != 0
+					: link->index != monitor->last.index)
+		return LINK_NO_CHANGE;
+	return changed(monitor, link->running ? LINK_UP : LINK_DOWN, link);
+}
+
+enum link_change link_monitor_next(struct link_monitor *monitor, struct link_info *link)
+{
+	for (;;) {
+		enum link_change change = LINK_NO_CHANGE;
+
+		if (monitor->overrun) {
+			change = read_afresh(monitor, link);
+			if (change != LINK_NO_CHANGE)
+				return change;
+		}
+		while (monitor->at < monitor->size) {
+			const struct nlmsghdr *message =
+				(const struct nlmsghdr *)(monitor->buffer + monitor->at);
+			size_t left = monitor->size - monitor->at;
+
+			if (left < sizeof(*message) || message->nlmsg_len < sizeof(*message) ||
+			    message->nlmsg_len > left) {
+				monitor->at = monitor->size;
+				break;
+			}
+			monitor->at += NLMSG_ALIGN(message->nlmsg_len);
+			change = look_at(monitor, message, link);
+			if (change != LINK_NO_CHANGE)
+				return change;
+		}
+		ssize_t size = mnl_socket_recvfrom(monitor->socket, monitor->buffer,
+						   sizeof(monitor->buffer));
+		if (size < 0 && (errno == ENOBUFS || errno == ENOSPC)) {
+			monitor->overrun = true;
+			continue;
+		}
+		if (size < 0 && errno == EINTR)
+			continue;
+		if (size <= 0)
+			return LINK_NO_CHANGE;
+		monitor->size = (size_t)size;
+		monitor->at = 0;
+	}
+}

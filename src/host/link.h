@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A network interface as the kernel sees it, and word when that changes. Over rtnetlink. */
+#ifndef HOST_LINK_H
+#define HOST_LINK_H
+
+#include <libmnl/libmnl.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "host/netlink.h"
+
+struct link_info {
+	int index;
+	char name[IFNAMSIZ];
+	char kind[16]; /* "veth", "vlan", "dsa" ...; "" for a plain port */
+	uint16_t type; /* ARPHRD_ETHER ... */
+	uint8_t mac[6];
+	uint32_t mtu;
+	bool up; /* switched on by the administrator */
+	bool running; /* up, and the link is there (carrier; RFC 2863 operational state) */
+	uint32_t tx_queues;
+	uint32_t tx_queue_length;
+	uint32_t promiscuity; /* how many ask for promiscuous mode */
+	uint32_t xdp_program; /* id of the attached program, 0: none */
+};
+
+/*
+ * Reads the interface. An unknown name, or one that is no name, is the user's error (status 2). Needs no
+ * privileges. Returns 0 or -1.
+ */
+int link_get(struct netlink *nl, const char *name, struct link_info *link, struct error *err);
+
+/* Pure: an RTM_NEWLINK or RTM_DELLINK message. Returns 0, or -EBADMSG. */
+int link_parse(const struct nlmsghdr *message, struct link_info *link);
+
+enum link_change {
+	LINK_NO_CHANGE,
+	LINK_UP, /* running; `link` is its state (its index may be another one than before) */
+	LINK_DOWN, /* switched off, or no carrier */
+	LINK_GONE, /* removed, or moved to another network namespace */
+};
+
+struct link_monitor;
+
+/*
+ * Follows the interface of that name, from its state `now` on. Poll link_monitor_fd() for input, then ask
+ * link_monitor_next() until it says LINK_NO_CHANGE; `link` is filled in but for LINK_GONE. Returns NULL
+ * with the error filled in. A flood of messages that overruns the socket is answered by reading afresh.
+ */
+struct link_monitor *link_monitor_open(const struct link_info *now, struct error *err);
+int link_monitor_fd(const struct link_monitor *monitor);
+enum link_change link_monitor_next(struct link_monitor *monitor, struct link_info *link);
+void link_monitor_close(struct link_monitor *monitor); /* NULL is allowed */
+
+#endif

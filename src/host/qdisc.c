@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "host/qdisc.h"
+
+#include <errno.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static void parse_etf(const struct nlattr *options, struct qdisc *qdisc)
+{
+	const struct nlattr *attrs[TCA_ETF_MAX + 1];
+	const struct tc_etf_qopt *etf;
+
+	netlink_attributes(mnl_attr_get_payload(options), mnl_attr_get_payload_len(options), attrs,
+			   TCA_ETF_MAX);
+	etf = netlink_payload(attrs[TCA_ETF_PARMS], sizeof(*etf));
+	if (!etf)
+		return;
+	qdisc->clockid = etf->clockid;
+	qdisc->delta_ns = etf->delta;
+	qdisc->etf_flags = etf->flags;
+}
+
+static void take_map(const struct tc_mqprio_qopt *map, struct qdisc *qdisc)
+{
+	if (!map || map->num_tc > 16)
+		return;
+	qdisc->has_map = true;
+	qdisc->classes = map->num_tc;
+	for (int i = 0; i < 16; i++) {
+		qdisc->class_of[i] = map->prio_tc_map[i] & 15;
+		qdisc->queue_first[i] = map->offset[i];
+		qdisc->queue_count[i] = map->count[i];
+	}
+}
+
+static void parse_taprio(const struct nlattr *options, struct qdisc *qdisc)
+{
+	const struct nlattr *attrs[TCA_TAPRIO_ATTR_MAX + 1];
+	const uint32_t *flags;
+
+	netlink_attributes(mnl_attr_get_payload(options), mnl_attr_get_payload_len(options), attrs,
+			   TCA_TAPRIO_ATTR_MAX);
+	take_map(netlink_payload(attrs[TCA_TAPRIO_ATTR_PRIOMAP], sizeof(struct tc_mqprio_qopt)),
+		 qdisc);
+	flags = netlink_payload(attrs[TCA_TAPRIO_ATTR_FLAGS], sizeof(*flags));
+	qdisc->taprio_flags = flags ? *flags : 0;
+}
+
+int qdisc_parse(const struct nlmsghdr *message, struct qdisc *qdisc)
+{
+	const struct nlattr *attrs[TCA_MAX + 1], *options;
+	const struct tcmsg *tcm;
+	const uint8_t *offloaded;
+
+	memset(qdisc, 0, sizeof(*qdisc));
+	if (message->nlmsg_len < NLMSG_LENGTH(sizeof(*tcm)))
+		return -EBADMSG;
+	tcm = NLMSG_DATA(message);
+	netlink_attributes((const char *)tcm + NLMSG_ALIGN(sizeof(*tcm)),
+			   message->nlmsg_len - NLMSG_SPACE(sizeof(*tcm)), attrs, TCA_MAX);
+	qdisc->handle = tcm->tcm_handle;
+	qdisc->parent = tcm->tcm_parent;
+	netlink_string(attrs[TCA_KIND], qdisc->kind, sizeof(qdisc->kind));
+	offloaded = netlink_payload(attrs[TCA_HW_OFFLOAD], 1);
+	qdisc->offloaded = offloaded && *offloaded;
+	options = attrs[TCA_OPTIONS];
+	if (!options)
+		return 0;
+	if (!strcmp(qdisc->kind, "etf"))
+		parse_etf(options, qdisc);
+	else if (!strcmp(qdisc->kind, "taprio"))
+		parse_taprio(options, qdisc);
+	else if (!strcmp(qdisc->kind, "mqprio"))
+		/* the structure itself, then attributes */
+		take_map(netlink_payload(options, sizeof(struct tc_mqprio_qopt)), qdisc);
+	return 0;
+}
+
+struct reading {
+	int ifindex;
+	struct qdisc_list *list;
+};
+
+static int take_qdisc(const struct nlmsghdr *answer, void *context)
+{
+	struct reading *reading = context;
+	const struct tcmsg *tcm = NLMSG_DATA(answer);
+
+	if (answer->nlmsg_type != RTM_NEWQDISC || answer->nlmsg_len < NLMSG_LENGTH(sizeof(*tcm)) ||
+	    tcm->tcm_ifindex != reading->ifindex || reading->list->count == QDISCS_MAX)
+		return 0;
+	if (qdisc_parse(answer, &reading->list->list[reading->list->count]) == 0)
+		reading->list->count++;
+	return 0;
+}
+
+int qdisc_list_read(struct netlink *nl, int ifindex, const char *name, struct qdisc_list *list,
+		    struct error *err)
+{
+	struct reading reading = { ifindex, list };
+	int result = -EINTR;
+
+	list->count = 0;
+	list->list = calloc(QDISCS_MAX, sizeof(*list->list));
+	if (!list->list)
+		return error_errno(err, ENOMEM, "%s: cannot list the qdiscs", name);
+	for (int attempt = 0; attempt < 3 && result == -EINTR; attempt++) {
+		struct nlmsghdr *request = netlink_request(nl, RTM_GETQDISC, NLM_F_DUMP);
+		struct tcmsg *tcm = mnl_nlmsg_put_extra_header(request, sizeof(*tcm));
+
+		list->count = 0;
+		tcm->tcm_family = AF_UNSPEC;
+		tcm->tcm_ifindex = ifindex;
+		result = netlink_talk(nl, request, take_qdisc, &reading);
+	}
+	if (result < 0) {
+		qdisc_list_free(list);
+		return netlink_error(err, nl, result, "%s: cannot list the qdiscs", name);
+	}
+	return 0;
+}
+
+void qdisc_list_free(struct qdisc_list *list)
+{
+	free(list->list);
+	list->list = NULL;
+	list->count = 0;
+}
+
+static const struct qdisc *on_queue(const struct qdisc_list *list, const struct qdisc *root,
+				    unsigned queue, const char *kind)
+{
+	for (unsigned i = 0; i < list->count; i++)
+		if (list->list[i].parent == (root->handle | (queue + 1)) &&
+		    !strcmp(list->list[i].kind, kind))
+			return &list->list[i];
+	return NULL;
+}
+
+struct qdisc_path qdisc_path_of(const struct qdisc_list *list, unsigned priority)
+{
+	struct qdisc_path path = { .class = -1, .queue_count = 1 };
+
+	for (unsigned i = 0; i < list->count; i++) {
+		if (list->list[i].parent == TC_H_ROOT)
+			path.root = &list->list[i];
+		if (!strcmp(list->list[i].kind, "etf"))
+			path.etf_somewhere = true;
+	}
+	if (!path.root)
+		return path;
+	if (!strcmp(path.root->kind, "etf")) {
+		path.etf = path.root;
+		return path;
+	}
+	if (!path.root->has_map)
+		return path;
+	if (!strcmp(path.root->kind, "taprio"))
+		path.taprio = path.root;
+	path.class = path.root->class_of[priority & 15];
+	path.queue_first = path.root->queue_first[path.class];
+	path.queue_count = path.root->queue_count[path.class];
+	for (unsigned q = 0; q < path.queue_count; q++) {
+		const struct qdisc *etf = on_queue(list, path.root, path.queue_first + q, "etf");
+
+		if (!etf) {
+			path.etf = NULL;
+			break;
+		}
+		path.etf = etf;
+	}
+	return path;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The queueing disciplines of an interface, as far as they decide when a frame leaves: which queue a
+ * priority goes to (mqprio, taprio), and whether etf stands on it. The socket option SO_TXTIME is accepted
+ * whether or not anything honours it: only this tells.
+ */
+#ifndef HOST_QDISC_H
+#define HOST_QDISC_H
+
+#include <libmnl/libmnl.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "host/netlink.h"
+
+#define QDISCS_MAX 1024 /* of one interface; further ones are left out */
+
+struct qdisc {
+	uint32_t handle;
+	uint32_t parent; /* TC_H_ROOT, or handle of the parent + (queue number + 1) */
+	char kind[16];
+	bool offloaded; /* TCA_HW_OFFLOAD */
+	/* etf */
+	int32_t clockid;
+	int32_t delta_ns; /* handed to the driver at txtime - delta */
+	uint32_t etf_flags; /* TC_ETF_... */
+	/* mqprio, taprio: classes and their queues */
+	bool has_map;
+	uint8_t classes;
+	uint8_t class_of[16]; /* by priority */
+	uint16_t queue_first[16], queue_count[16]; /* by class */
+	uint32_t taprio_flags; /* TCA_TAPRIO_ATTR_FLAG_... */
+};
+
+struct qdisc_list {
+	unsigned count;
+	struct qdisc *list;
+};
+
+/* Reads those of the interface; qdisc_list_free() gives them back. No privileges needed. 0 or -1. */
+int qdisc_list_read(struct netlink *nl, int ifindex, const char *name, struct qdisc_list *list,
+		    struct error *err);
+void qdisc_list_free(struct qdisc_list *list);
+
+/* Pure: one RTM_NEWQDISC message. Returns 0, or -EBADMSG. */
+int qdisc_parse(const struct nlmsghdr *message, struct qdisc *qdisc);
+
+/* What a frame of one priority passes. Pure. */
+struct qdisc_path {
+	const struct qdisc *root; /* NULL: none (noqueue, or nothing listed) */
+	int class; /* traffic class, -1 without classes */
+	unsigned queue_first, queue_count; /* its TX queues */
+	const struct qdisc *etf; /* on all of these queues; NULL: not on each of them */
+	bool etf_somewhere; /* etf on some of the queues, or on others */
+	const struct qdisc *taprio; /* NULL: no gates */
+};
+
+struct qdisc_path qdisc_path_of(const struct qdisc_list *list, unsigned priority);
+
+#endif
