@@ -125,7 +125,7 @@ static int64_t largest(const struct histogram *h)
 	return high > low ? high : low;
 }
 
-int64_t sync_uncertainty_ns(const struct sync_metrics *m, enum stamp_source source)
+int64_t clock_uncertainty_ns(const struct sync_metrics *m, enum stamp_source source)
 {
 	int64_t sum;
 

@@ -49,6 +49,6 @@ size_t sync_stability(const struct sync_series *series, struct stability rows[ST
  * time, off by the offset from the master; the others are CLOCK_TAI's, off by the PHC's offset from it
  * too, and by half of the reading window. -1: no record tells.
  */
-int64_t sync_uncertainty_ns(const struct sync_metrics *metrics, enum stamp_source source);
+int64_t clock_uncertainty_ns(const struct sync_metrics *metrics, enum stamp_source source);
 
 #endif

@@ -71,8 +71,8 @@ static struct uncertainty uncertainty_of(const struct analysis *a, enum stamp_so
 {
 	/* the launch time is kept by the sender's NIC, else by its system clock: both at worst */
 	struct uncertainty u = {
-		.sender_ns = sync_uncertainty_ns(&a->tx_sync, SOURCE_USER),
-		.receiver_ns = sync_uncertainty_ns(&a->rx_sync, rx),
+		.sender_ns = clock_uncertainty_ns(&a->tx_sync, SOURCE_USER),
+		.receiver_ns = clock_uncertainty_ns(&a->rx_sync, rx),
 		.total_ns = -1,
 	};
 
