@@ -175,7 +175,8 @@ int hwtstamp_add(const struct hwtstamp_driver *driver, unsigned int want,
 		return ret;
 	if (want & ~report->granted & HWTSTAMP_WANT_RX)
 		snprintf(report->reason, sizeof(report->reason),
-			 "the driver does not stamp all received frames in hardware (filter is '%s'; "
+			 "the driver does not stamp all received frames in hardware (filter is "
+			 "'%s'; "
 			 "asked for 'all': %s)",
 			 hwtstamp_rx_name(report->now.rx_filter),
 			 refusal ? strerror(refusal) : "not taken");
@@ -282,8 +283,8 @@ static void open_note(struct hwtstamp *hwtstamp)
 	snprintf(hwtstamp->note_path, sizeof(hwtstamp->note_path),
 		 NOTE_DIRECTORY "/hwtstamp.%" PRIuMAX ".%d", (uintmax_t)netns.st_ino,
 		 hwtstamp->ifindex);
-	hwtstamp->note_fd =
-		open(hwtstamp->note_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	hwtstamp->note_fd = open(hwtstamp->note_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+				 0600);
 }
 
 /*
