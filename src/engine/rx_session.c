@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "engine/rx_session.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "data/description.h"
+#include "data/logfile.h"
+#include "data/metrics.h"
+#include "engine/rx_explain.h"
+#include "engine/rx_finish.h"
+#include "engine/rx_summary.h"
+#include "host/capability.h"
+#include "host/ethtool.h"
+#include "host/link.h"
+#include "host/netlink.h"
+#include "report/live.h"
+
+#define DRAIN_LIMIT 8192 /* records before signals and the clock are looked at again */
+/*
+ * Few frames: each is announced at once. Many: sleeping a little and taking them in one go costs far
+ * less CPU time than a wake-up for each; the ring holds some 400 ms of 300,000 frames/s.
+ */
+#define MANY 32
+#define NAP_NS 1000000L
+#define STRAGGLERS_MS 2 /* frames that come right behind another are not announced */
+#define CHECK_NS 100000000LL
+#define TICK_NS NSEC_PER_SEC
+
+struct session {
+	const struct rx_session_options *options;
+	struct receiver *receiver;
+	struct rx_metrics *metrics;
+	struct rx_finish *finish;
+	struct log_writer *log;
+	bool log_failed; /* said once */
+	struct link_monitor *monitor;
+	struct live live;
+	struct error err; /* of the log, from within the handler */
+	int signals;
+	int64_t start_ns, now_ns; /* CLOCK_MONOTONIC */
+	int64_t next_tick_ns, next_check_ns;
+	uint64_t taken; /* frames of ours, strays and duplicates too */
+	uint64_t nic_frames, nic_missed; /* at the start */
+	const char *ended;
+	bool gone;
+};
+
+static void say(struct session *session, const char *text, const char *detail)
+{
+	live_end(&session->live);
+	message_note("%s: %s%s", session->options->receiver.ifname, text, detail);
+}
+
+static void log_records(struct session *session, const struct rx_record *records, size_t count)
+{
+	if (!session->log || !log_append(session->log, records, count, &session->err))
+		return;
+	session->log_failed = true;
+	live_end(&session->live);
+	message_warn("%s; the run goes on without a log", session->err.text);
+}
+
+static void handle(void *context, const struct rx_record *records, size_t count)
+{
+	struct session *session = context;
+	uint64_t limit = session->options->count;
+
+	if (limit && session->taken + count > limit)
+		count = (size_t)(limit - session->taken);
+	session->taken += count;
+	for (size_t i = 0; i < count; i++) {
+		enum sequence_verdict verdict = SEQUENCE_STRAY;
+
+		rx_metrics_add(session->metrics, &records[i], &verdict);
+		if (records[i].flags & RX_LAST &&
+		    (verdict == SEQUENCE_IN_ORDER || verdict == SEQUENCE_REORDERED))
+			rx_finish_last(session->finish, records[i].run, records[i].stream,
+				       session->now_ns);
+	}
+	log_records(session, records, count);
+}
+
+/* The sender's cycle as the launch times tell; 0 with several streams or too little to go by. */
+static int64_t cycle_of(const struct rx_metrics *metrics)
+{
+	const struct rx_stream *stream;
+	uint64_t steps;
+	int64_t span;
+
+	if (metrics->count != 1)
+		return 0;
+	stream = metrics->streams[0];
+	if (!stream->sequence)
+		return 0;
+	steps = stream->sequence->span.highest - stream->sequence->span.first;
+	if (!steps || steps > INT64_MAX ||
+	    __builtin_sub_overflow(stream->last_launch, stream->first_launch, &span) || span <= 0)
+		return 0;
+	return (span + (int64_t)steps / 2) / (int64_t)steps;
+}
+
+static void show_live(struct session *session)
+{
+	const struct rx_session_options *options = session->options;
+	enum stamp_source source = receiver_setup(session->receiver)->source;
+	struct rx_recent *recent = &session->metrics->recent;
+	struct rx_stream *total;
+	struct rx_counters counters;
+	struct live_counter counts[5];
+	struct live_figure figures[2] = {
+		{ "latency", source, &recent->latency[source] },
+		{ "jitter", source, &recent->variation[source] },
+	};
+	struct live_view view = {
+		.cycle_ns = cycle_of(session->metrics),
+		.elapsed_ns = session->now_ns - session->start_ns,
+		.duration_ns = options->duration_ns,
+		.done = session->taken,
+		.total = options->count,
+		.counters = counts,
+		.figures = figures,
+		.figure_count = 2,
+	};
+	struct rx_counts sum = { 0 };
+	size_t n = 0;
+
+	total = rx_metrics_total(session->metrics, NULL);
+	if (total) {
+		sum = rx_stream_counts(total);
+		rx_stream_free(total);
+	}
+	receiver_counters(session->receiver, &counters);
+	/* what the program counted: records on their way, or lost, are in it */
+	counts[n++] = (struct live_counter){ "frames", counters.ours };
+	counts[n++] = (struct live_counter){ "lost",
+					     counters.records_lost ? 0 : sum.sequence.lost };
+	if (counters.records_lost)
+		counts[n - 1] = (struct live_counter){ "records lost", counters.records_lost };
+	if (options->deadline_ns)
+		counts[n++] = (struct live_counter){ "late", recent->late };
+	view.counter_count = n;
+	live_show(&session->live, &view);
+	rx_metrics_reset_recent(session->metrics);
+}
+
+static void watch_link(struct session *session)
+{
+	struct link_info link;
+	enum link_change change;
+
+	while ((change = link_monitor_next(session->monitor, &link)) != LINK_NO_CHANGE) {
+		if (change == LINK_GONE) {
+			say(session, "the interface is gone", "");
+			session->gone = true;
+		} else if (change == LINK_DOWN) {
+			say(session, "the link is down",
+			    link.up ? " (no carrier); waiting for it"
+				    : " (switched off); waiting for it");
+		} else {
+			say(session, "the link is up", "");
+		}
+	}
+	/* a new interface of the same name is not the one that the program is attached to */
+	if (!session->gone && !receiver_alive(session->receiver)) {
+		say(session, "the XDP program is no longer attached", "");
+		session->gone = true;
+	}
+	if (session->gone)
+		session->ended = "the loss of the interface";
+}
+
+static void each_second(struct session *session)
+{
+	receiver_tick(session->receiver);
+	if (session->log && log_flush(session->log, &session->err))
+		log_records(session, NULL, 0);
+	if (!session->options->quiet)
+		show_live(session);
+}
+
+static void look_for_the_end(struct session *session)
+{
+	const struct rx_session_options *options = session->options;
+
+	if (options->count && session->taken >= options->count)
+		session->ended = "the count of frames";
+	else if (options->duration_ns &&
+		 session->now_ns - session->start_ns >= options->duration_ns)
+		session->ended = "the duration";
+	else if (!options->stay && session->now_ns >= session->next_check_ns &&
+		 rx_finish_check(session->finish, session->metrics, session->now_ns))
+		session->ended = "the last frame";
+	if (session->now_ns >= session->next_check_ns)
+		session->next_check_ns = session->now_ns + CHECK_NS;
+}
+
+static void take_signals(struct session *session)
+{
+	struct signalfd_siginfo info;
+
+	if (read(session->signals, &info, sizeof(info)) == sizeof(info))
+		session->ended = info.ssi_signo == SIGINT ? "an interrupt" : "a signal";
+}
+
+/* How long poll() may sleep, in ms. */
+static int sleep_ms(const struct session *session, int64_t taken)
+{
+	int64_t until = session->next_tick_ns - session->now_ns;
+
+	if (taken)
+		return STRAGGLERS_MS;
+	if (session->finish->finished && until > CHECK_NS)
+		until = CHECK_NS;
+	if (session->options->duration_ns) {
+		int64_t left = session->start_ns + session->options->duration_ns - session->now_ns;
+
+		if (until > left)
+			until = left;
+	}
+	return until < 0 ? 0 : (int)(until / NSEC_PER_MSEC) + 1;
+}
+
+static int loop(struct session *session, struct error *err)
+{
+	struct pollfd fds[3] = {
+		{ .fd = receiver_fd(session->receiver), .events = POLLIN },
+		{ .fd = session->signals, .events = POLLIN },
+		{ .fd = link_monitor_fd(session->monitor), .events = POLLIN },
+	};
+	const struct timespec nap = { 0, NAP_NS };
+	const int64_t spin_ns = session->options->receiver.xdp_mode == XDP_MODE_AUTO ||
+						receiver_setup(session->receiver)->xdp
+					? session->options->receiver.busy_poll_ns
+					: 0;
+	int64_t busy_until = 0;
+
+	session->start_ns = session->now_ns = clock_now_ns(CLOCK_MONOTONIC);
+	session->next_tick_ns = session->start_ns + TICK_NS;
+	while (!session->ended) {
+		int64_t taken = receiver_drain(session->receiver, DRAIN_LIMIT, handle, session,
+					       err);
+		bool spinning;
+
+		if (taken < 0)
+			return -1;
+		session->now_ns = clock_now_ns(CLOCK_MONOTONIC);
+		if (session->now_ns >= session->next_tick_ns) {
+			each_second(session);
+			session->next_tick_ns += TICK_NS;
+			if (session->next_tick_ns <= session->now_ns)
+				session->next_tick_ns = session->now_ns + TICK_NS;
+		}
+		look_for_the_end(session);
+		if (taken)
+			busy_until = session->now_ns + spin_ns;
+		spinning = spin_ns && session->now_ns < busy_until;
+		if (!spinning && taken > MANY && taken < DRAIN_LIMIT)
+			clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+		if (poll(fds, 3, taken > MANY || spinning ? 0 : sleep_ms(session, taken)) <= 0)
+			continue;
+		if (fds[1].revents)
+			take_signals(session);
+		if (fds[2].revents)
+			watch_link(session);
+	}
+	/* what is in the ring still belongs to the run */
+	receiver_drain(session->receiver, INT64_MAX, handle, session, err);
+	return 0;
+}
+
+static json_t *describe(const struct rx_session_options *options,
+			const struct receiver_setup *setup, const struct link_info *link)
+{
+	const struct receiver_options *receiver = &options->receiver;
+	json_t *description = describe_run(options->argv);
+	struct ethtool_driver driver;
+	struct error ignored = ERROR_INIT;
+	char text[MAC_TEXT];
+	json_t *values = json_object();
+
+	if (!description || !values) {
+		json_decref(values);
+		return description;
+	}
+	json_object_set_new(description, "interface", json_string(receiver->ifname));
+	if (!ethtool_driver(receiver->ifname, &driver, &ignored))
+		json_object_set_new(description, "driver", json_string(driver.name));
+	json_object_set_new(description, "mac", json_string(format_mac(link->mac, text)));
+	json_object_set_new(description, "stamps", json_string(source_name(setup->software)));
+	json_object_set_new(description, "path", json_string(setup->text));
+	if (options->deadline_ns)
+		json_object_set_new(values, "deadline_ns", json_integer(options->deadline_ns));
+	json_object_set_new(values, "ethertype", json_integer(receiver->ethertype));
+	json_object_set_new(values, "pass", json_boolean(receiver->pass));
+	json_object_set_new(description, "options", values);
+	return description;
+}
+
+static int open_log(struct session *session, const struct link_info *link, struct error *err)
+{
+	json_t *description;
+
+	if (!session->options->log_path)
+		return 0;
+	description = describe(session->options, receiver_setup(session->receiver), link);
+	if (!description)
+		return error_errno(err, ENOMEM, "log");
+	session->log = log_create(session->options->log_path, RECORD_RX, description, err);
+	json_decref(description);
+	return session->log ? 0 : -1;
+}
+
+static int block_signals(struct session *session, struct error *err)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		return error_errno(err, errno, "sigprocmask");
+	session->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return session->signals < 0 ? error_errno(err, errno, "signalfd") : 0;
+}
+
+static int start(struct session *session, struct error *err)
+{
+	const struct rx_session_options *options = session->options;
+	struct rx_options metrics = { .deadline_ns = options->deadline_ns };
+	const struct receiver_setup *setup;
+	struct link_info link;
+	struct netlink *nl;
+	int ret;
+
+	if (block_signals(session, err))
+		return -1;
+	nl = netlink_open(NETLINK_ROUTE, err);
+	if (!nl)
+		return -1;
+	ret = link_get(nl, options->receiver.ifname, &link, err);
+	netlink_close(nl);
+	if (ret)
+		return -1;
+	rx_nic_counts(options->receiver.ifname, &session->nic_frames, &session->nic_missed);
+	session->monitor = link_monitor_open(&link, err);
+	if (!session->monitor)
+		return -1;
+	session->receiver = receiver_open(&options->receiver, err);
+	if (!session->receiver)
+		return -1;
+	setup = receiver_setup(session->receiver);
+	metrics.stamp = setup->software;
+	session->metrics = rx_metrics_new(&metrics);
+	session->finish = calloc(1, sizeof(*session->finish));
+	if (!session->metrics || !session->finish)
+		return error_errno(err, ENOMEM, "receiver");
+	if (open_log(session, &link, err))
+		return -1;
+	if (capability_keep_only(receiver_capabilities(session->receiver), err))
+		return -1;
+	for (unsigned int i = 0; i < setup->note_count; i++)
+		message_note("%s", setup->notes[i]);
+	if (!options->quiet) {
+		message_note("%s: %s", options->receiver.ifname, setup->text);
+		if (!link.running)
+			message_note("%s: the link is down%s; waiting for it",
+				     options->receiver.ifname, link.up ? " (no carrier)" : "");
+	}
+	if (options->ready_fd >= 0 && write(options->ready_fd, "\n", 1) != 1)
+		message_warn("--ready-fd %d: %s", options->ready_fd, strerror(errno));
+	return 0;
+}
+
+static void correct(void *context, const struct receiver_exact *exact)
+{
+	struct session *session = context;
+
+	rx_correct(session->metrics, receiver_setup(session->receiver)->source, exact);
+}
+
+static int summarise(struct session *session, struct error *err)
+{
+	const struct rx_session_options *options = session->options;
+	struct rx_facts facts = {
+		.options = &options->receiver,
+		.setup = receiver_setup(session->receiver),
+		.other_frames = session->metrics->other_frames,
+	};
+	struct rx_verdict verdict;
+	struct rx_stream *total;
+	struct rx_summary summary = {
+		.facts = &facts,
+		.metrics = session->metrics,
+		.verdict = &verdict,
+		.elapsed_ns = clock_now_ns(CLOCK_MONOTONIC) - session->start_ns,
+		.sla = options->sla,
+		.ended = session->ended,
+		.log_path = options->log_path,
+		.log_lost = session->log ? log_lost(session->log) : 0,
+	};
+
+	receiver_tick(session->receiver);
+	receiver_counters(session->receiver, &facts.counters);
+	facts.socket_drops = receiver_socket_drops(session->receiver);
+	rx_facts_gather(&facts, session->nic_frames, session->nic_missed);
+	if (facts.counters.records_lost)
+		receiver_each_exact(session->receiver, correct, session);
+	total = rx_metrics_total(session->metrics, NULL);
+	if (!total)
+		return error_errno(err, ENOMEM, "summary");
+	verdict = rx_judge(total, options->deadline_ns, options->sla);
+	rx_stream_free(total);
+	if (options->json) {
+		if (rx_summary_json(stdout, &summary, err))
+			return -1;
+	} else {
+		rx_summary_text(stdout, &summary);
+	}
+	if (session->gone)
+		return STATUS_SYSTEM;
+	return verdict.good && session->metrics->count ? STATUS_GOOD : STATUS_BAR_MISSED;
+}
+
+int rx_session_run(const struct rx_session_options *options, struct error *err)
+{
+	struct session session = { .options = options, .signals = -1 };
+	struct error closing = ERROR_INIT;
+	int ret;
+
+	live_init(&session.live, stderr);
+	ret = start(&session, err);
+	if (!ret)
+		ret = loop(&session, err);
+	live_end(&session.live);
+	if (!ret)
+		ret = summarise(&session, err);
+	if (log_close(session.log, &closing)) {
+		if (!session.log_failed)
+			message_warn("%s", closing.text);
+		closing.status = 0;
+	}
+	if (receiver_close(session.receiver, &closing)) {
+		message_warn("%s", closing.text);
+		if (ret == STATUS_GOOD)
+			ret = STATUS_SYSTEM;
+	}
+	link_monitor_close(session.monitor);
+	rx_metrics_free(session.metrics);
+	free(session.finish);
+	if (session.signals >= 0)
+		close(session.signals);
+	return ret;
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "engine/rx_summary.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "report/json.h"
+#include "report/text.h"
+
+struct rx_verdict rx_judge(const struct rx_stream *total, int64_t deadline_ns, double sla)
+{
+	struct rx_counts counts = rx_stream_counts(total);
+	enum stamp_source source = rx_best_source(total);
+	struct rx_verdict verdict = { .expected = rx_expected(&counts), .good = true };
+
+	if (deadline_ns && source < SOURCE_COUNT)
+		verdict.late = counts.late[source];
+	verdict.in_time = counts.sequence.unique > verdict.late
+				  ? counts.sequence.unique - verdict.late
+				  : 0;
+	if (verdict.expected)
+		verdict.fraction = (double)verdict.in_time / (double)verdict.expected;
+	verdict.judged = deadline_ns || sla > 0;
+	if (sla > 0)
+		verdict.good = verdict.expected && verdict.fraction >= sla;
+	else if (deadline_ns)
+		verdict.good = verdict.expected && !verdict.late;
+	/* frames without a stamp cannot be said to have been in time */
+	if (deadline_ns && source == SOURCE_COUNT)
+		verdict.good = false;
+	return verdict;
+}
+
+void rx_correct(struct rx_metrics *metrics, enum stamp_source source,
+		const struct receiver_exact *exact)
+{
+	struct rx_stream *stream = NULL;
+	struct sequence_counts *counts;
+	struct histogram *latency;
+
+	if (!exact->records_lost)
+		return;
+	for (size_t i = 0; i < metrics->count && !stream; i++)
+		if (metrics->streams[i]->run == exact->run &&
+		    metrics->streams[i]->stream == exact->stream)
+			stream = metrics->streams[i];
+	if (!stream)
+		return;
+	free(stream->sequence); /* from here on `counts` is read as it is */
+	stream->sequence = NULL;
+	stream->frames = exact->frames;
+	counts = &stream->counts.sequence;
+	memset(counts, 0, sizeof(*counts));
+	counts->received = exact->frames;
+	counts->unique = exact->unique;
+	counts->lost = exact->lost;
+	counts->duplicate = exact->duplicate;
+	counts->reordered = exact->reordered;
+	counts->stray = exact->stray;
+	counts->restarts = exact->restarts;
+	latency = histogram_at(&stream->latency[source]);
+	if (latency && exact->latency.count) {
+		histogram_reset(latency);
+		histogram_merge(latency, &exact->latency);
+	}
+}
+
+static void print_verdict(FILE *out, const struct rx_summary *summary)
+{
+	const struct rx_verdict *v = summary->verdict;
+	char deadline[DURATION_TEXT];
+
+	if (!v->judged)
+		return;
+	fprintf(out, "\n%s: ", v->good ? "PASS" : "FAIL");
+	if (!v->expected) {
+		fputs("nothing to judge\n", out);
+		return;
+	}
+	fprintf(out, "%" PRIu64 " of %" PRIu64 " expected frames (%.6g %%) arrived", v->in_time,
+		v->expected, v->fraction * 100);
+	if (summary->metrics->options.deadline_ns)
+		fprintf(out, " within %s",
+			format_duration(summary->metrics->options.deadline_ns, deadline));
+	if (summary->sla > 0)
+		fprintf(out, "; the bar is %.6g %%", summary->sla * 100);
+	else
+		fputs("; the bar is that none is late", out);
+	fputc('\n', out);
+}
+
+void rx_summary_text(FILE *out, const struct rx_summary *summary)
+{
+	const struct rx_facts *facts = summary->facts;
+
+	fprintf(out, "%s: %.1f s, ended by %s; %s\n", facts->options->ifname,
+		(double)summary->elapsed_ns / 1e9, summary->ended, facts->setup->text);
+	if (!summary->metrics->count)
+		fputs("0 frames received:\n", out);
+	else
+		text_print_rx(out, summary->metrics);
+	rx_explain_drops(out, facts);
+	if (!summary->metrics->count)
+		rx_explain_nothing(out, facts);
+	if (summary->log_path && summary->log_lost)
+		fprintf(out,
+			"  %-14" PRIu64 " records are missing in %s: it could not be written\n",
+			summary->log_lost, summary->log_path);
+	print_verdict(out, summary);
+}
+
+static json_t *counters_object(const struct rx_facts *facts)
+{
+	const struct rx_counters *c = &facts->counters;
+	json_t *ethertypes = json_object();
+	json_t *object;
+
+	for (int i = 0; i < RX_ETHERTYPES && c->ethertype_frames[i]; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "0x%04x", c->ethertype[i]);
+		json_object_set_new(ethertypes, name,
+				    json_integer((json_int_t)c->ethertype_frames[i]));
+	}
+	object = json_pack("{sI sI sI sI sI sI sI sI sI sI sI sI sI sI}", "ours",
+			   (json_int_t)c->ours, "bytes", (json_int_t)c->bytes, "tagged",
+			   (json_int_t)c->tagged, "records_lost", (json_int_t)c->records_lost,
+			   "socket_drops", (json_int_t)facts->socket_drops, "too_many_runs",
+			   (json_int_t)(c->ignored_many + facts->other_frames), "other_streams",
+			   (json_int_t)c->ignored_stream, "other_runs", (json_int_t)c->ignored_run,
+			   "too_short", (json_int_t)c->too_short, "wrong_version",
+			   (json_int_t)c->wrong_version, "wrong_magic", (json_int_t)c->wrong_magic,
+			   "wrong_ethertype", (json_int_t)c->wrong_ethertype, "all_zero",
+			   (json_int_t)c->all_zero, "without_hw_stamp", (json_int_t)c->no_hw_stamp);
+	json_object_set_new(object, "foreign", json_integer((json_int_t)c->foreign));
+	json_object_set_new(object, "foreign_ethertypes", ethertypes);
+	return object;
+}
+
+static json_t *verdict_object(const struct rx_summary *summary)
+{
+	const struct rx_verdict *v = summary->verdict;
+	json_t *object = json_pack("{sI sI sI sb}", "expected", (json_int_t)v->expected, "in_time",
+				   (json_int_t)v->in_time, "late", (json_int_t)v->late, "good",
+				   v->good);
+
+	if (v->expected)
+		json_object_set_new(object, "fraction", json_real(v->fraction));
+	if (summary->metrics->options.deadline_ns)
+		json_object_set_new(object, "deadline_ns",
+				    json_integer(summary->metrics->options.deadline_ns));
+	if (summary->sla > 0)
+		json_object_set_new(object, "sla", json_real(summary->sla));
+	return object;
+}
+
+/* The explanation's lines as an array of texts. */
+static json_t *explanation(const struct rx_summary *summary)
+{
+	json_t *lines = json_array();
+	char *text = NULL, *line, *rest;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return lines;
+	rx_explain_drops(out, summary->facts);
+	if (!summary->metrics->count)
+		rx_explain_nothing(out, summary->facts);
+	fclose(out);
+	for (rest = text; (line = strsep(&rest, "\n"));) {
+		while (*line == ' ')
+			line++;
+		if (*line)
+			json_array_append_new(lines, json_string(line));
+	}
+	free(text);
+	return lines;
+}
+
+int rx_summary_json(FILE *out, const struct rx_summary *summary, struct error *err)
+{
+	const struct receiver_setup *setup = summary->facts->setup;
+	json_t *document = json_of_rx(summary->metrics), *notes = json_array();
+
+	for (unsigned int i = 0; i < setup->note_count; i++)
+		json_array_append_new(notes, json_string(setup->notes[i]));
+	json_object_set_new(document, "interface", json_string(summary->facts->options->ifname));
+	json_object_set_new(document, "elapsed_ns", json_integer(summary->elapsed_ns));
+	json_object_set_new(document, "ended_by", json_string(summary->ended));
+	json_object_set_new(
+		document, "path",
+		json_string(setup->xdp ? setup->native ? "xdp-native" : "xdp-generic" : "socket"));
+	json_object_set_new(document, "stamps", json_string(source_name(setup->source)));
+	json_object_set_new(document, "counters", counters_object(summary->facts));
+	json_object_set_new(document, "explanation", explanation(summary));
+	json_object_set_new(document, "notes", notes);
+	if (summary->verdict->judged)
+		json_object_set_new(document, "verdict", verdict_object(summary));
+	if (summary->log_path) {
+		json_object_set_new(document, "log", json_string(summary->log_path));
+		json_object_set_new(document, "log_lost",
+				    json_integer((json_int_t)summary->log_lost));
+	}
+	return json_print(out, document, err);
+}

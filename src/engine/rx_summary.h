@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a receiver shows at its end: text or JSON, and the verdict on its bars. */
+#ifndef ENGINE_RX_SUMMARY_H
+#define ENGINE_RX_SUMMARY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "data/metrics.h"
+#include "engine/receiver.h"
+#include "engine/rx_explain.h"
+
+struct rx_verdict {
+	uint64_t expected; /* frames: unique ones and lost ones */
+	uint64_t late; /* beyond the deadline, by the best source */
+	uint64_t in_time;
+	double fraction; /* in_time / expected; 0 when nothing was expected */
+	bool judged; /* a deadline or an SLA was given */
+	bool good;
+};
+
+/* Pure. Without an SLA a deadline asks for all frames that arrived; without either all is good. */
+struct rx_verdict rx_judge(const struct rx_stream *total, int64_t deadline_ns, double sla);
+
+/*
+ * Replaces what user space counted of a stream by what the kernel counted, where records were lost:
+ * frames, sequence and the latency of the statistics' source. `late` is then a lower bound.
+ */
+void rx_correct(struct rx_metrics *metrics, enum stamp_source source,
+		const struct receiver_exact *exact);
+
+struct rx_summary {
+	const struct rx_facts *facts;
+	const struct rx_metrics *metrics;
+	const struct rx_verdict *verdict;
+	int64_t elapsed_ns;
+	double sla;
+	const char *ended; /* "last frame", "duration", "count", "interrupted", "interface gone" */
+	const char *log_path; /* NULL: none */
+	uint64_t log_lost; /* records that could not be written */
+};
+
+void rx_summary_text(FILE *out, const struct rx_summary *summary);
+
+/* Returns 0, or -1 with the error filled in. */
+int rx_summary_json(FILE *out, const struct rx_summary *summary, struct error *err);
+
+#endif
