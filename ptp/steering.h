@@ -59,7 +59,7 @@ void steering_read(const char *proc, struct steering *steering);
 
 /*
  * Recognises one process: `comm` as in /proc/PID/comm (15 characters at most), its command line (`size`
- * bytes, arguments end in NUL) and effective capabilities. False: none of ours. Pure.
+ * bytes, arguments end in NUL; a NUL stands behind them) and effective capabilities. False: none of ours. Pure.
  */
 bool steerer_recognise(const char *comm, const char *cmdline, int size, uint64_t capabilities,
 		       struct steerer *steerer);

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * fake_ptp4l PATH MODE [FILE]: listens on PATH as ptp4l does and answers management messages, well or badly:
+ *
+ *   good       as a ptp4l with one port would; FILE holds lines "name value" that are read anew for each
+ *              question (see struct facts), so that a test changes what it says while it runs
+ *   silent     reads and never answers
+ *   deaf       never reads: the queue fills
+ *   garbage    answers 100 octets of 0xa5
+ *   truncated  cuts the answer within its data set
+ *   length     claims to be longer than it is
+ *   sequence   answers with the sequence number one too low
+ *   foreign    answers to another client's identity
+ *   request    sends the question back
+ *   error      answers NOT_SUPPORTED to all but DEFAULT_DATA_SET
+ *   flood      answers for ever, with a wrong sequence number
+ *   repeat     gives each answer three times, and an old one before it
+ *   dies       answers DEFAULT_DATA_SET once and ends
+ *
+ * Ends on SIGTERM and removes PATH.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ptp/management.h"
+
+static const char *path;
+
+static void end(int signal)
+{
+	(void)signal;
+	unlink(path);
+	_exit(0);
+}
+
+/* What the good one says; names as in FILE. */
+struct facts {
+	long long state, offset, utc, flags, gm, own, sync_age_ms, timestamping, domain,
+		transport_specific, events;
+	char iface[16];
+};
+
+static void read_facts(const char *file, struct facts *f)
+{
+	char name[32], value[32];
+	FILE *in;
+
+	*f = (struct facts){ .state = PORT_SLAVE, .utc = 37, .flags = 0x3c, .gm = 0x42 };
+	strcpy(f->iface, "lo");
+	in = file ? fopen(file, "r") : NULL;
+	if (!in)
+		return;
+	while (fscanf(in, "%31s %31s", name, value) == 2) {
+		const struct {
+			const char *name;
+			long long *value;
+		} numbers[] = { { "state", &f->state },
+				{ "offset", &f->offset },
+				{ "utc", &f->utc },
+				{ "flags", &f->flags },
+				{ "gm", &f->gm },
+				{ "own", &f->own },
+				{ "sync_age_ms", &f->sync_age_ms },
+				{ "timestamping", &f->timestamping },
+				{ "domain", &f->domain },
+				{ "transport_specific", &f->transport_specific } };
+
+		if (!strcmp(name, "iface"))
+			snprintf(f->iface, sizeof(f->iface), "%.15s", value);
+		for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+			if (!strcmp(name, numbers[i].name))
+				*numbers[i].value = strtoll(value, NULL, 0);
+	}
+	fclose(in);
+}
+
+static void put(uint8_t *p, uint64_t value, int octets)
+{
+	for (int i = 0; i < octets; i++)
+		p[i] = (uint8_t)(value >> 8 * (octets - 1 - i));
+}
+
+/* Fills in the data of a data set; returns its length, -1: not supported. */
+static int answer_data(uint16_t id, const struct facts *f, uint8_t *data)
+{
+	struct timespec now;
+
+	memset(data, 0, 128);
+	switch (id) {
+	case MGMT_DEFAULT_DATA_SET:
+		data[3] = 1;
+		data[5] = 248;
+		data[17] = 1;
+		data[18] = (uint8_t)f->domain;
+		return 20;
+	case MGMT_CURRENT_DATA_SET:
+		data[1] = 1;
+		put(data + 2, (uint64_t)f->offset << 16, 8);
+		put(data + 10, 500ull << 16, 8);
+		return 18;
+	case MGMT_PARENT_DATA_SET:
+		data[19] = 6;
+		data[31] = (uint8_t)f->gm;
+		return 32;
+	case MGMT_TIME_PROPERTIES_DATA_SET:
+		put(data, (uint64_t)f->utc, 2);
+		data[2] = (uint8_t)f->flags;
+		return 4;
+	case MGMT_PORT_DATA_SET:
+		data[9] = 1;
+		data[10] = (uint8_t)f->state;
+		data[23] = DELAY_E2E;
+		data[25] = 2;
+		return 26;
+	case MGMT_TIME_STATUS_NP:
+		clock_gettime(CLOCK_REALTIME, &now);
+		put(data, (uint64_t)f->offset, 8);
+		put(data + 8,
+		    (uint64_t)(now.tv_sec * 1000000000LL + now.tv_nsec - f->sync_age_ms * 1000000),
+		    8);
+		data[41] = !f->own;
+		data[49] = (uint8_t)f->gm;
+		return 50;
+	case MGMT_PORT_PROPERTIES_NP:
+		data[9] = 1;
+		data[10] = (uint8_t)f->state;
+		data[11] = (uint8_t)f->timestamping;
+		data[12] = (uint8_t)strlen(f->iface);
+		strcpy((char *)data + 13, f->iface);
+		return 13 + data[12] + !(data[12] & 1);
+	case MGMT_SUBSCRIBE_EVENTS_NP:
+		return 66;
+	}
+	return -1;
+}
+
+/* Turns the question into its answer, in place; returns the length. */
+static int make_answer(uint8_t *message, const struct facts *f, bool refuse)
+{
+	uint16_t id = (uint16_t)(message[52] << 8 | message[53]);
+	uint8_t source[10];
+	int length = refuse ? -1 : answer_data(id, f, message + 54);
+
+	memcpy(source, message + 20, 10);
+	memcpy(message + 34, source, 10);
+	memset(message + 20, 0, 10);
+	message[27] = 1; /* as DEFAULT_DATA_SET's clock identity */
+	message[46] = MGMT_RESPONSE;
+	if (length < 0) {
+		put(message + 48, 2, 2);
+		put(message + 50, 8, 2);
+		put(message + 52, MGMT_NOT_SUPPORTED, 2);
+		put(message + 54, id, 2);
+		memset(message + 56, 0, 4);
+		length = 6;
+	} else {
+		put(message + 50, (uint64_t)length + 2, 2);
+	}
+	put(message + 2, (uint64_t)length + 54, 2);
+	return length + 54;
+}
+
+static void spoil_sequence(uint8_t *message)
+{
+	put(message + 30, (uint64_t)(message[30] << 8 | message[31]) - 1, 2);
+}
+
+int main(int argc, char **argv)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	uint8_t message[2000];
+	const char *mode;
+	int fd;
+
+	if (argc < 3 || strlen(argv[1]) >= sizeof(address.sun_path)) {
+		fprintf(stderr, "usage: fake_ptp4l PATH MODE [FILE]\n");
+		return 2;
+	}
+	path = argv[1];
+	mode = argv[2];
+	strcpy(address.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+	unlink(path);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address))) {
+		fprintf(stderr, "fake_ptp4l: %s: %s\n", path, strerror(errno));
+		return 3;
+	}
+	signal(SIGTERM, end);
+	puts("ready");
+	fflush(stdout);
+	if (!strcmp(mode, "deaf"))
+		for (;;)
+			pause();
+	for (;;) {
+		struct sockaddr_un peer;
+		socklen_t peer_size = sizeof(peer);
+		ssize_t size = recvfrom(fd, message, sizeof(message) - 128, 0,
+					(struct sockaddr *)&peer, &peer_size);
+		struct facts facts;
+		uint16_t id;
+		int length;
+
+#define SEND(n) sendto(fd, message, (size_t)(n), 0, (struct sockaddr *)&peer, peer_size)
+		if (size < 54)
+			continue;
+		read_facts(argc > 3 ? argv[3] : NULL, &facts);
+		/* as ptp4l: silence to a wrong domain or transportSpecific */
+		if (message[4] != facts.domain || message[0] >> 4 != facts.transport_specific)
+			continue;
+		id = (uint16_t)(message[52] << 8 | message[53]);
+		if (!strcmp(mode, "silent"))
+			continue;
+		if (!strcmp(mode, "request")) {
+			SEND(size);
+			continue;
+		}
+		if (!strcmp(mode, "garbage")) {
+			memset(message, 0xa5, 100);
+			SEND(100);
+			continue;
+		}
+		length = make_answer(message, &facts,
+				     !strcmp(mode, "error") && id != MGMT_DEFAULT_DATA_SET);
+		if (!strcmp(mode, "truncated")) {
+			put(message + 2, (uint64_t)length - 2, 2);
+			put(message + 50, (uint64_t)length - 54, 2);
+			length -= 2;
+		} else if (!strcmp(mode, "length")) {
+			put(message + 2, (uint64_t)length + 4, 2);
+		} else if (!strcmp(mode, "sequence")) {
+			spoil_sequence(message);
+		} else if (!strcmp(mode, "foreign")) {
+			message[34] ^= 1;
+		} else if (!strcmp(mode, "repeat")) {
+			spoil_sequence(message);
+			SEND(length);
+			put(message + 30, (uint64_t)(message[30] << 8 | message[31]) + 1, 2);
+			SEND(length);
+			SEND(length);
+		} else if (!strcmp(mode, "flood")) {
+			spoil_sequence(message);
+			while (SEND(length) >= 0)
+				;
+			continue;
+		}
+		SEND(length);
+		if (!strcmp(mode, "dies"))
+			end(0);
+	}
+}

@@ -1,0 +1,274 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# tsnpub sync on sockets behind which something else than a healthy ptp4l is: each is told apart, in bounded time.
+
+setup() {
+	top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+	tsnpub=$top/build/tsnpub
+	fake=$top/build/tools/fake_ptp4l
+	dir=$(mktemp -d)
+	fake_pid=
+	left_before=$(ls -d /run/tsnpub-ptp.* /tmp/tsnpub-ptp.* 2>/dev/null || true)
+}
+
+teardown() {
+	[ -z "$fake_pid" ] || kill "$fake_pid" 2>/dev/null || true
+	rm -rf "$dir"
+}
+
+start_fake() {
+	"$fake" "$dir/ptp4l" "$@" >"$dir/ready" 3>&- &
+	fake_pid=$!
+	for _ in $(seq 100); do
+		[ ! -s "$dir/ready" ] || return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+# check SOCKET: the verdict in $output as JSON, of at most 5 s
+check() {
+	run timeout 5 "$tsnpub" sync --json --timeout 200ms --socket "$@"
+}
+
+ptp4l_state() { jq -r '.ptp4l.state' <<<"$output"; }
+# row NAME KEY: of the table of checks
+row() { jq -r --arg name "$1" ".checks[] | select(.name == \$name) | .$2" <<<"$output"; }
+
+nothing_left() {
+	[ "$(ls -d /run/tsnpub-ptp.* /tmp/tsnpub-ptp.* 2>/dev/null || true)" = "$left_before" ]
+}
+
+@test "no socket" {
+	check "$dir/none"
+	[ "$status" -eq 1 ]
+	[ "$(ptp4l_state)" = absent ]
+	[[ $(row ptp4l fix) == *"--socket"* ]]
+	nothing_left
+}
+
+@test "a socket that was left behind" {
+	start_fake good
+	kill -KILL "$fake_pid"
+	wait "$fake_pid" || true
+	check "$dir/ptp4l"
+	[ "$status" -eq 1 ]
+	[ "$(ptp4l_state)" = stale ]
+	[[ $(row ptp4l reason) == *"left behind"* ]]
+}
+
+@test "a file, a directory and a stream socket are not ptp4l's socket" {
+	touch "$dir/file"
+	check "$dir/file"
+	[ "$status" -eq 1 ]
+	[ "$(ptp4l_state)" = "not a socket" ]
+	check "$dir"
+	[ "$(ptp4l_state)" = "not a socket" ]
+	perl -MIO::Socket::UNIX -e 'my $s = IO::Socket::UNIX->new(Local => $ARGV[0], Listen => 1) or die; print "ready\n"; STDOUT->flush; sleep 20' \
+		"$dir/stream" >"$dir/ready" 3>&- &
+	fake_pid=$!
+	while [ ! -s "$dir/ready" ]; do sleep 0.05; done
+	check "$dir/stream"
+	[ "$status" -eq 1 ]
+	[ "$(ptp4l_state)" = "not a socket" ]
+	nothing_left
+}
+
+@test "a socket that is not permitted: cannot tell" {
+	[ "$(id -u)" = 0 ] || skip "needs root to become someone else"
+	start_fake good
+	chmod 0600 "$dir/ptp4l"
+	chmod 0755 "$dir"
+	cp "$tsnpub" "$dir/tsnpub"
+	run timeout 5 setpriv --reuid=65534 --regid=65534 --clear-groups "$dir/tsnpub" sync --json --socket "$dir/ptp4l"
+	[ "$(ptp4l_state)" = forbidden ]
+	[[ $(row ptp4l fix) == *uds_file_mode* ]]
+	# permitted, it works without privileges
+	chmod 0666 "$dir/ptp4l"
+	run timeout 5 setpriv --reuid=65534 --regid=65534 --clear-groups "$dir/tsnpub" sync --json --socket "$dir/ptp4l"
+	[ "$(ptp4l_state)" = fine ]
+	[ "$(row port result)" = ok ]
+	nothing_left
+}
+
+@test "a path that is too long for a socket is the user's error" {
+	run "$tsnpub" sync --socket "/$(printf 'x%.0s' $(seq 120))"
+	[ "$status" -eq 2 ]
+	[[ $output == *"at most 107 characters"* ]]
+}
+
+@test "peers that never answer" {
+	for mode in silent deaf; do
+		start_fake "$mode"
+		check "$dir/ptp4l"
+		[ "$status" -eq 1 ]
+		[ "$(ptp4l_state)" = silent ]
+		[[ $(row ptp4l fix) == *"--domain"* ]]
+		kill -KILL "$fake_pid"
+		: >"$dir/ready"
+	done
+	nothing_left
+}
+
+@test "peers that answer garbage" {
+	declare -A reason=([garbage]="not a management message" [truncated]="shorter than its kind" \
+		[length]="does not fit the datagram")
+	for mode in garbage truncated length; do
+		start_fake "$mode"
+		check "$dir/ptp4l"
+		[ "$status" -eq 1 ]
+		[ "$(ptp4l_state)" = garbage ]
+		[[ $(row ptp4l reason) == *"${reason[$mode]}"* ]]
+		kill "$fake_pid"
+		: >"$dir/ready"
+	done
+	nothing_left
+}
+
+@test "peers that answer something else" {
+	declare -A reason=([sequence]="wrong sequence number" [foreign]="someone else" \
+		[request]="not a response" [flood]="wrong sequence number")
+	for mode in sequence foreign request flood; do
+		start_fake "$mode"
+		check "$dir/ptp4l"
+		[ "$status" -eq 1 ]
+		[ "$(ptp4l_state)" = strange ]
+		[[ $(row ptp4l reason) == *"${reason[$mode]}"* ]]
+		kill "$fake_pid"
+		: >"$dir/ready"
+	done
+	nothing_left
+}
+
+@test "late and repeated answers do no harm" {
+	start_fake repeat
+	check "$dir/ptp4l"
+	[ "$(ptp4l_state)" = fine ]
+	[ "$(row port result)" = ok ]
+	[ "$(row 'offset from master' value)" = "+0ns" ]
+}
+
+@test "error statuses leave the rest of the table to be judged" {
+	start_fake error
+	check "$dir/ptp4l"
+	[ "$(ptp4l_state)" = fine ]
+	[ "$(row port result)" = unknown ]
+	[ "$(row 'kernel TAI offset' result)" != unknown ]
+}
+
+@test "a ptp4l that dies between two questions" {
+	start_fake dies
+	check "$dir/ptp4l"
+	[ "$status" -eq 1 ]
+	[ "$(ptp4l_state)" = gone ]
+}
+
+@test "domain and transportSpecific are found; the wrong ones are met with silence" {
+	printf 'domain 44\ntransport_specific 1\n' >"$dir/facts"
+	start_fake good "$dir/facts"
+	check "$dir/ptp4l"
+	[ "$(jq .ptp4l.domain <<<"$output")" = 44 ]
+	[ "$(jq .ptp4l.transport_specific <<<"$output")" = 1 ]
+	check "$dir/ptp4l" --domain 0
+	[ "$status" -eq 1 ]
+	[ "$(ptp4l_state)" = silent ]
+	check "$dir/ptp4l" --domain 44 --transport-specific 0
+	[ "$status" -eq 1 ]
+	[ "$(ptp4l_state)" = silent ]
+}
+
+@test "what a healthy one says decides the verdict" {
+	tai=$(perl -e 'print 0')
+	tai=$("$tsnpub" sync --json --socket "$dir/none" | jq .kernel.tai_offset_s || true)
+	printf 'utc %s\n' "$tai" >"$dir/facts"
+	start_fake good "$dir/facts"
+	# with software stamps and the kernel's own TAI offset all is well
+	if [ "$tai" != 0 ]; then skip_note="TAI offset $tai"; fi
+	check "$dir/ptp4l"
+	[ "$status" -eq 0 ]
+	[ "$(jq -r .verdict <<<"$output")" = good ]
+	printf 'utc %s\noffset -100001\n' "$tai" >"$dir/facts"
+	check "$dir/ptp4l"
+	[ "$status" -eq 1 ]
+	[ "$(jq -r .decided_by <<<"$output")" = "offset from master" ]
+	check "$dir/ptp4l" --limit 101us
+	[ "$status" -eq 0 ]
+	printf 'utc %s\nstate 2\n' "$tai" >"$dir/facts"
+	check "$dir/ptp4l"
+	[ "$status" -eq 1 ]
+	[[ $(row port value) == *FAULTY* ]]
+	printf 'utc %s\nsync_age_ms 10000\n' "$tai" >"$dir/facts"
+	check "$dir/ptp4l"
+	[ "$status" -eq 1 ]
+	[ "$(jq -r .decided_by <<<"$output")" = "sync messages" ]
+	printf 'utc %s\n' $((tai + 1)) >"$dir/facts"
+	check "$dir/ptp4l"
+	[ "$status" -eq 1 ]
+	[ "$(jq -r .decided_by <<<"$output")" = "kernel TAI offset" ]
+	[ "$(row 'kernel TAI offset' fix)" = "tsnpub sync --set-tai-offset" ]
+}
+
+@test "--wait ends when it has been good for --settle seconds, and not before" {
+	tai=$("$tsnpub" sync --json --socket "$dir/none" | jq .kernel.tai_offset_s || true)
+	printf 'utc %s\nstate 8\n' "$tai" >"$dir/facts"
+	start_fake good "$dir/facts"
+	run timeout 20 "$tsnpub" sync --socket "$dir/ptp4l" --wait 1s
+	[ "$status" -eq 1 ]
+	[[ $output == *"waiting: port: the port does not synchronise"* ]]
+	[[ $output == *UNCALIBRATED* ]]
+	(sleep 1.5 && printf 'utc %s\n' "$tai" >"$dir/facts.new" && mv "$dir/facts.new" "$dir/facts") 3>&- &
+	run timeout 30 "$tsnpub" sync --socket "$dir/ptp4l" --wait 20s --settle 2
+	[ "$status" -eq 0 ]
+	[[ $output == *"Verdict: good"* ]]
+}
+
+@test "--watch prints a line each second, --log a record; a bad second sets the exit status" {
+	tai=$("$tsnpub" sync --json --socket "$dir/none" | jq .kernel.tai_offset_s || true)
+	printf 'utc %s\noffset 1234\n' "$tai" >"$dir/facts"
+	start_fake good "$dir/facts"
+	run timeout 20 "$tsnpub" sync --socket "$dir/ptp4l" --watch --duration 3s --log "$dir/log"
+	[ "$status" -eq 0 ]
+	[ "$(grep -c 'good.*SLAVE.*master +1234 ns' <<<"$output")" -eq 3 ]
+	[[ $output == *"3 s watched: 3 good, 0 not good, 0 cannot tell"* ]]
+	[ "$(stat -c %s "$dir/log")" -eq $((4096 + 3 * 64)) ]
+	# the offset of the second record: bytes 8 to 15 of it
+	[ "$(od -A n -t d8 -j $((4096 + 64 + 8)) -N 8 "$dir/log" | tr -d ' ')" = 1234 ]
+	printf 'utc %s\noffset 1000000\n' "$tai" >"$dir/facts"
+	run timeout 20 "$tsnpub" sync --socket "$dir/ptp4l" --watch --duration 2s --json
+	[ "$status" -eq 1 ]
+	[ "$(jq .good_seconds <<<"$output")" = 0 ]
+	[ "$(jq .master_offset.max_ns <<<"$output")" = 1000000 ]
+}
+
+@test "Ctrl-C ends --watch with its summary, and leaves nothing behind" {
+	start_fake good
+	"$tsnpub" sync --socket "$dir/ptp4l" --watch >"$dir/out" 3>&- &
+	watch=$!
+	for _ in $(seq 100); do [ ! -s "$dir/out" ] || break; sleep 0.05; done
+	kill -INT "$watch"
+	result=0
+	wait "$watch" || result=$?
+	[ "$result" -eq 1 ] # the kernel's TAI offset is not 37 s here, or it would be 0
+	grep -q "s watched" "$dir/out"
+	nothing_left
+}
+
+@test "wrong options are refused with what to write" {
+	run "$tsnpub" sync --limit 5
+	[ "$status" -eq 2 ]
+	[[ $output == *"--limit"*us* ]]
+	run "$tsnpub" sync --iface nosuch0
+	[ "$status" -eq 2 ]
+	[[ $output == *"no interface 'nosuch0'"* ]]
+	run "$tsnpub" sync --role boss
+	[ "$status" -eq 2 ]
+	run "$tsnpub" sync --domain 256
+	[ "$status" -eq 2 ]
+	run "$tsnpub" sync --print-setup
+	[ "$status" -eq 2 ]
+	[[ $output == *"--iface"* ]]
+	run "$tsnpub" sync --duration 5s
+	[ "$status" -eq 2 ]
+	run "$tsnpub" sync surplus
+	[ "$status" -eq 2 ]
+}
