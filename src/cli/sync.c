@@ -311,20 +311,6 @@ static int run(const struct sync_options *o, struct error *err)
 	return status;
 }
 
-/* For the log's header; cut when it is long. */
-static const char *join_arguments(int argc, char **argv, char *text, size_t size)
-{
-	size_t used = 0;
-
-	text[0] = '\0';
-	for (int i = 0; i < argc && used < size - 1; i++) {
-		int n = snprintf(text + used, size - used, "%s%s", i ? " " : "", argv[i]);
-
-		used += n > 0 ? (size_t)n : 0;
-	}
-	return text;
-}
-
 int cmd_sync(int argc, char **argv)
 {
 	static const struct argp argp = { options,
@@ -341,10 +327,9 @@ int cmd_sync(int argc, char **argv)
 				  .settle = 3,
 				  .gptp = true };
 	struct parse parse = { &o, ERROR_INIT };
-	char command_line[1024];
 	int status;
 
-	o.command_line = join_arguments(argc, argv, command_line, sizeof(command_line));
+	o.argv = argv;
 	argp_err_exit_status = STATUS_INPUT;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &parse) || check_options(&o, &parse.err))
 		return error_report(&parse.err);

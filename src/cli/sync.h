@@ -24,7 +24,7 @@ struct sync_options {
 	int tai_offset; /* s, when given */
 	bool print_setup, start;
 	bool gptp; /* --profile gptp (the default) or default */
-	const char *command_line; /* for the log's header */
+	char **argv; /* for the log's header */
 };
 
 /* Installs handlers that end the waits below on SIGINT, SIGTERM and SIGHUP. */

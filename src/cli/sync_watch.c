@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/sync.h"
+#include "data/description.h"
 #include "data/logfile.h"
 #include "ptp/sync_record.h"
 #include "ptp/sync_text.h"
@@ -95,18 +95,13 @@ static struct log_writer *open_log(const struct sync_options *o, const struct wa
 				   struct error *err)
 {
 	struct log_writer *log;
-	json_t *description = json_object();
-	struct utsname host;
+	json_t *description = describe_run(o->argv);
+	json_t *options = json_object();
 
-	if (!uname(&host)) {
-		json_object_set_new(description, "host", json_string(host.nodename));
-		json_object_set_new(description, "kernel", json_string(host.release));
-	}
-	json_object_set_new(description, "command", json_string(o->command_line));
-	json_object_set_new(description, "iface", json_string(w->snapshot.iface));
-	json_object_set_new(description, "limit_ns", json_integer(w->report.limit_ns));
-	json_object_set_new(description, "verdict",
-			    json_string(sync_verdict_name(w->report.verdict)));
+	json_object_set_new(description, "interface", json_string(w->snapshot.iface));
+	json_object_set_new(description, "sync", json_string(sync_verdict_name(w->report.verdict)));
+	json_object_set_new(options, "limit_ns", json_integer(w->report.limit_ns));
+	json_object_set_new(description, "options", options);
 	log = log_create(o->log, RECORD_SYNC, description, err);
 	json_decref(description);
 	return log;

@@ -199,7 +199,7 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	if (!strcmp(mode, "deaf"))
 		for (;;)
-			pause();
+			pause(); /* SIGTERM ends it all the same */
 	for (;;) {
 		struct sockaddr_un peer;
 		socklen_t peer_size = sizeof(peer);
