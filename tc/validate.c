@@ -392,6 +392,15 @@ bool schedule_silences(const struct deployment *deployment, unsigned priority, c
 	return false;
 }
 
+void validate_before_plan(const struct deployment *deployment, const struct device_facts *facts,
+			  struct findings *findings)
+{
+	check_mode(deployment, findings);
+	check_priorities(&deployment->schedule, findings);
+	check_queues(deployment, facts, findings);
+	check_cycle(deployment, facts, findings);
+}
+
 void validate_schedule(const struct deployment *deployment, const struct device_facts *facts,
 		       struct findings *findings)
 {

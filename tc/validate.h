@@ -19,6 +19,10 @@ struct device_facts {
 void validate_schedule(const struct deployment *deployment, const struct device_facts *facts,
 		       struct findings *findings);
 
+/* The part of it that does not look at gates, for a schedule whose gates are still to be planned. */
+void validate_before_plan(const struct deployment *deployment, const struct device_facts *facts,
+			  struct findings *findings);
+
 /* Every launch of every stream in a window of its class, none on the wire at the same time as another. */
 void validate_streams(const struct deployment *deployment, const struct stream *streams,
 		      unsigned count, struct findings *findings);

@@ -14,7 +14,7 @@
 #include "tc/deployment_json.h"
 #include "tc/fit.h"
 #include "tc/timeline.h"
-#include "tc/validate.h"
+#include "tc/prepare.h"
 
 struct plan_options {
 	const char *file;
@@ -322,10 +322,11 @@ static const struct nic *choose_nic(const struct plan_options *plan,
 
 int schedule_plan_main(int argc, char **argv)
 {
-	static struct deployment deployment;
+	static struct preparation preparation;
+	const struct deployment *deployment = &preparation.deployment;
+	const struct findings *findings = &preparation.findings;
 	struct plan_options plan = { .err = ERROR_INIT };
 	struct device_facts facts = { .now_ns = tai_now_ns() };
-	struct findings findings = { 0 };
 	struct schedule_file file;
 	const struct nic *nic;
 	uint32_t speed;
@@ -347,21 +348,15 @@ int schedule_plan_main(int argc, char **argv)
 	speed = plan.speed_mbps            ? plan.speed_mbps
 		: file.schedule.speed_mbps ? file.schedule.speed_mbps
 					   : 1000;
-	if (deployment_make(&file.schedule, nic, speed, &deployment))
-		finding_add(&findings, FINDING_ERROR, "schedule.guard",
-			    "with guard bands there are more than %d gates; use guard: none, or "
-			    "fewer gates",
-			    SCHEDULE_GATES_MAX);
-	validate_schedule(&deployment, &facts, &findings);
-	if (!findings.errors)
-		validate_streams(&deployment, file.streams, file.stream_count, &findings);
-	status = schedule_print_findings(file.yaml, &findings, true);
+	prepare_deployment(&file.schedule, file.streams, file.stream_count, nic, speed, &facts,
+			   &preparation);
+	status = schedule_print_findings(file.yaml, findings, true);
 	if (plan.json)
-		print_json(&deployment, file.streams, file.stream_count, &findings);
-	else if (!findings.errors)
-		print_plan(&deployment, file.streams, file.stream_count);
-	if (!findings.errors && plan.svg &&
-	    write_svg(plan.svg, &deployment, file.streams, file.stream_count, &plan.err))
+		print_json(deployment, file.streams, file.stream_count, findings);
+	else if (!findings->errors)
+		print_plan(deployment, file.streams, file.stream_count);
+	if (!findings->errors && plan.svg &&
+	    write_svg(plan.svg, deployment, file.streams, file.stream_count, &plan.err))
 		status = error_report(&plan.err);
 	schedule_file_free(&file);
 	return status;
