@@ -169,6 +169,7 @@ static void send_group(struct cycle *c, int64_t k, const uint16_t *due, unsigned
 			.submit = submit,
 			.cycle = k,
 			.stream = frame->stream,
+			.stamped = taken && frame->stamped,
 			.status = frame->status | mark | (taken && frame->last ? TX_LAST : 0),
 		};
 

@@ -32,6 +32,7 @@ struct cycle_frame {
 	uint16_t stream; /* index, not id */
 	uint16_t status; /* by send(): TX_SENT, TX_REFUSED or TX_LINK_DOWN */
 	bool last;
+	bool stamped; /* by send(): TX stamps were asked for */
 };
 
 /*
@@ -60,6 +61,7 @@ struct cycle_event {
 	uint16_t stream; /* index */
 	uint16_t status; /* TX_... of data/record.h */
 	uint8_t kind;
+	bool stamped; /* FRAME: TX stamps were asked for */
 };
 
 /* Set by other threads while the loop runs. */

@@ -56,8 +56,10 @@ void frame_write(uint8_t *payload, const struct frame_fields *fields)
 	struct wire_payload wire;
 
 	memcpy(&wire, payload, sizeof(wire));
-	wire.flags = (uint8_t)((fields->stamp_distance ? WIRE_FLAG_STAMP : 0) |
-			       (fields->last ? WIRE_FLAG_LAST : 0));
+	wire.flags =
+		(uint8_t)((fields->stamp_distance ? WIRE_FLAG_STAMP : 0) |
+			  (fields->stamp_distance && fields->stamp_hw ? WIRE_FLAG_STAMP_HW : 0) |
+			  (fields->last ? WIRE_FLAG_LAST : 0));
 	wire.stamp_distance = htobe16(fields->stamp_distance);
 	wire.seq = htobe64(fields->seq);
 	wire.launch = htobe64((uint64_t)fields->launch);
@@ -91,6 +93,7 @@ bool frame_read(const uint8_t *frame, size_t size, uint16_t ethertype, uint16_t 
 	fields->launch = (int64_t)be64toh(wire.launch);
 	fields->stamp_distance = wire.flags & WIRE_FLAG_STAMP ? be16toh(wire.stamp_distance) : 0;
 	fields->stamp = fields->stamp_distance ? (int64_t)be64toh(wire.stamp) : 0;
+	fields->stamp_hw = fields->stamp_distance && (wire.flags & WIRE_FLAG_STAMP_HW);
 	fields->last = wire.flags & WIRE_FLAG_LAST;
 	return true;
 }

@@ -37,6 +37,7 @@ struct frame_fields {
 	int64_t launch;
 	int64_t stamp; /* TX time of frame seq - stamp_distance */
 	uint16_t stamp_distance;
+	bool stamp_hw; /* the stamp is from hardware, else from software */
 	bool last;
 };
 
