@@ -241,8 +241,9 @@ int collector_feedback(struct collector *c, const struct feedback *f)
 	}
 	*stamp = f->time;
 	w->missing &= (uint8_t)~stamps[f->kind].bit;
-	/* a stamp of leaving says that no miss will be reported */
-	if (!w->missing && f->kind != FEEDBACK_SCHED)
+	/* only a stamp of leaving says that no miss will be reported */
+	if (!w->missing && (!c->settings.launch_time || w->record.tx_sw != STAMP_NONE ||
+			    w->record.tx_hw != STAMP_NONE))
 		w->complete = true;
 	return stream;
 }
