@@ -2,6 +2,7 @@
 #include "host/link.h"
 
 #include <errno.h>
+#include <linux/if.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <stdlib.h>
@@ -65,12 +66,12 @@ int link_get(struct netlink *nl, const char *name, struct link_info *link, struc
 	size_t length = strlen(name);
 	int result;
 
-	if (!length || length >= IFNAMSIZ || strchr(name, '/'))
+	if (!length || length >= LINK_NAME || strchr(name, '/'))
 		return error_input(
 			err,
 			"interface '%.64s': not an interface name (1 to %d characters, no "
 			"'/'); `ip link` lists them",
-			name, IFNAMSIZ - 1);
+			name, LINK_NAME - 1);
 	request = netlink_request(nl, RTM_GETLINK, 0);
 	ifi = mnl_nlmsg_put_extra_header(request, sizeof(*ifi));
 	ifi->ifi_family = AF_UNSPEC;

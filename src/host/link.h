@@ -4,16 +4,17 @@
 #define HOST_LINK_H
 
 #include <libmnl/libmnl.h>
-#include <net/if.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
 #include "host/netlink.h"
 
+#define LINK_NAME 16 /* IFNAMSIZ; its headers of libc and of the kernel exclude each other */
+
 struct link_info {
 	int index;
-	char name[IFNAMSIZ];
+	char name[LINK_NAME];
 	char kind[16]; /* "veth", "vlan", "dsa" ...; "" for a plain port */
 	uint16_t type; /* ARPHRD_ETHER ... */
 	uint8_t mac[6];

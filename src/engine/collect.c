@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The collecting and the writing thread of the publisher. */
+#include <errno.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "engine/publisher_private.h"
+#include "host/capability.h"
+
+#define COLLECT_MAX_NS (20 * NSEC_PER_MSEC)
+#define COLLECT_MIN_NS (1 * NSEC_PER_MSEC)
+#define WRITE_NS (100 * NSEC_PER_MSEC)
+
+static void sleep_ns(int64_t ns)
+{
+	struct timespec time = ns_to_timespec(ns);
+
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+}
+
+void publisher_wake_caller(struct publisher *p)
+{
+	uint64_t one = 1;
+
+	if (write(p->wake_fd, &one, sizeof(one)) < 0)
+		return; /* it counts already */
+}
+
+/* Everything but memory: with locked memory, allocations beyond the limit need CAP_IPC_LOCK. */
+static void drop_privileges(void)
+{
+	struct error ignored = ERROR_INIT;
+
+	capability_keep_only(1ULL << CAP_IPC_LOCK, &ignored);
+}
+
+void publisher_take_record(void *context, const struct tx_record *record)
+{
+	struct publisher *p = context;
+	int64_t wake;
+
+	tx_metrics_add(p->metrics, record);
+	if (p->log)
+		spsc_push(&p->records, record);
+	if (record->status & TX_UNSYNCED)
+		return;
+	if (record->wake != STAMP_NONE && record->wake != p->recent_wake) {
+		p->recent_wake = record->wake;
+		wake = record->wake - (record->launch - p->setup.pacing.lead_ns);
+		histogram_add(&p->recent.wake, wake, (uint64_t)record->seq, record->stream);
+	}
+	if (!(record->status & TX_SENT))
+		return;
+	if (record->tx_hw != STAMP_NONE)
+		histogram_add(&p->recent.launch_error[SOURCE_HW], record->tx_hw - record->launch,
+			      (uint64_t)record->seq, record->stream);
+	if (record->tx_sw != STAMP_NONE)
+		histogram_add(&p->recent.launch_error[SOURCE_SW], record->tx_sw - record->launch,
+			      (uint64_t)record->seq, record->stream);
+	if (record->submit != STAMP_NONE)
+		histogram_add(&p->recent.launch_error[SOURCE_USER], record->submit - record->launch,
+			      (uint64_t)record->seq, record->stream);
+}
+
+/* A stamp also goes back into the frames, for the receiver's path delay: hardware, else software. */
+static void take_feedback(void *context, const struct feedback *feedback)
+{
+	struct publisher *p = context;
+	int stream = collector_feedback(p->collector, feedback);
+	bool hw = feedback->kind == FEEDBACK_HW;
+
+	if (stream < 0 || (!hw && (feedback->kind != FEEDBACK_SW || (p->setup.stamps & STAMP_HW))))
+		return;
+	stamp_cell_write(&p->transmit->cells[stream], feedback->seq, feedback->time, hw);
+}
+
+static void drain_events(struct publisher *p, int64_t now)
+{
+	struct cycle_event event;
+
+	while (spsc_pop(&p->events, &event)) {
+		if (event.kind == CYCLE_STEP) {
+			struct publisher_note note = { NOTE_STEP, event.step_ns };
+
+			spsc_push(&p->notes, &note);
+			publisher_wake_caller(p);
+		} else {
+			collector_event(p->collector, &event, now);
+		}
+	}
+}
+
+static void collect_once(struct publisher *p)
+{
+	int64_t now = clock_now_ns(CLOCK_MONOTONIC);
+	int fds[TRANSMIT_SOCKETS];
+	unsigned count = transmit_descriptors(p->transmit, fds);
+	uint64_t unknown = 0;
+
+	pthread_mutex_lock(&p->metrics_lock);
+	drain_events(p, now);
+	for (unsigned i = 0;
+	     p->setup.stamps || p->setup.pacing.kind == PACING_LAUNCH_TIME ? i < count : 0; i++)
+		unknown += feedback_read(p->feedback, fds[i], take_feedback, p);
+	collector_settle(p->collector, now);
+	pthread_mutex_unlock(&p->metrics_lock);
+	if (unknown)
+		atomic_fetch_add(&p->unattributed, unknown);
+}
+
+/* How often: so that neither the events' ring nor an error queue fills up, and seldom enough to be cheap. */
+static int64_t interval_of(const struct publisher *p)
+{
+	uint64_t frames = 0;
+	int64_t interval;
+
+	for (unsigned i = 0; i < p->options.count; i++)
+		frames += p->options.streams[i].frames;
+	interval = 1000 * p->options.cycle_ns / (int64_t)(frames ? frames : 1);
+	if (interval > COLLECT_MAX_NS)
+		return COLLECT_MAX_NS;
+	return interval < COLLECT_MIN_NS ? COLLECT_MIN_NS : interval;
+}
+
+void *publisher_collect(void *context)
+{
+	struct publisher *p = context;
+	int64_t interval = interval_of(p);
+
+	drop_privileges();
+	for (;;) {
+		bool done = atomic_load_explicit(&p->cycle.done, memory_order_acquire);
+
+		collect_once(p);
+		if (done && (!collector_waiting(p->collector) || atomic_load(&p->control.abort)))
+			break;
+		sleep_ns(interval);
+	}
+	pthread_mutex_lock(&p->metrics_lock);
+	collector_flush(p->collector);
+	pthread_mutex_unlock(&p->metrics_lock);
+	atomic_store_explicit(&p->collected, true, memory_order_release);
+	if (!p->log)
+		atomic_store(&p->written, true);
+	publisher_wake_caller(p);
+	return NULL;
+}
+
+void *publisher_write(void *context)
+{
+	struct publisher *p = context;
+	struct tx_record batch[64];
+	int64_t flushed = clock_now_ns(CLOCK_MONOTONIC);
+	bool done;
+
+	drop_privileges();
+	do {
+		struct error err = ERROR_INIT;
+		int failed = 0;
+		size_t count;
+
+		done = atomic_load_explicit(&p->collected, memory_order_acquire);
+		do {
+			for (count = 0; count < 64 && spsc_pop(&p->records, &batch[count]);)
+				count++;
+			if (count)
+				failed |= log_append(p->log, batch, count, &err);
+		} while (count == 64);
+		if (clock_now_ns(CLOCK_MONOTONIC) - flushed >= NSEC_PER_SEC) {
+			failed |= log_flush(p->log, &err);
+			flushed = clock_now_ns(CLOCK_MONOTONIC);
+		}
+		if (failed && !p->log_error.status) {
+			struct publisher_note note = { NOTE_LOG_FAILED, 0 };
+
+			p->log_error = err;
+			spsc_push(&p->log_notes, &note);
+			publisher_wake_caller(p);
+		}
+		if (!done)
+			sleep_ns(WRITE_NS);
+	} while (!done);
+	atomic_store(&p->written, true);
+	publisher_wake_caller(p);
+	return NULL;
+}

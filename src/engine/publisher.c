@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The run itself: threads, signals, link. */
+#include "engine/publisher.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "engine/publisher_private.h"
+#include "host/capability.h"
+
+struct run {
+	struct publisher *p;
+	const struct publisher_events *events;
+	int64_t down_since_ns; /* CLOCK_MONOTONIC, 0: the link is there */
+	bool stopping;
+};
+
+__attribute__((format(printf, 3, 4))) static void say(const struct run *run, bool warning,
+						      const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	run->events->say(run->events->context, warning, text);
+}
+
+static void *cyclic(void *context)
+{
+	struct publisher *p = context;
+	struct error ignored = ERROR_INIT;
+
+	realtime_thread(&p->setup.realtime);
+	capability_keep_only(0, &ignored);
+	sem_post(&p->ready);
+	while (sem_wait(&p->go) < 0)
+		;
+	if (!atomic_load(&p->control.abort))
+		cycle_run(&p->cycle);
+	else
+		atomic_store(&p->cycle.done, true);
+	return NULL;
+}
+
+/* The helpers keep off the cyclic thread's CPU, where there is another one. */
+static void keep_off(int cpu)
+{
+	cpu_set_t set;
+
+	if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof(set), &set) < 0)
+		return;
+	CPU_CLR(cpu, &set);
+	if (CPU_COUNT(&set))
+		sched_setaffinity(0, sizeof(set), &set);
+}
+
+static int start_threads(struct publisher *p, struct error *err)
+{
+	const struct realtime *rt = &p->setup.realtime;
+	int result;
+
+	realtime_process(&p->setup.realtime);
+	result = realtime_thread_create(&p->cyclic_thread, cyclic, p, 0);
+	if (result)
+		return error_errno(err, result, "cannot start the cyclic thread");
+	p->cyclic_started = true;
+	while (sem_wait(&p->ready) < 0)
+		;
+	if (p->options.strict && rt->shortfalls)
+		return error_system(err, "--strict: %s", rt->shortfall[0]);
+	keep_off(rt->cpu);
+	result = realtime_thread_create(&p->collecting_thread, publisher_collect, p, 0);
+	if (result)
+		return error_errno(err, result, "cannot start the collecting thread");
+	p->collecting_started = true;
+	if (!p->log)
+		return 0;
+	result = realtime_thread_create(&p->writing_thread, publisher_write, p, 0);
+	if (result)
+		return error_errno(err, result, "cannot start the writing thread");
+	p->writing_started = true;
+	return 0;
+}
+
+/* Ends what start_threads() has begun, as far as it got. */
+static void join_threads(struct publisher *p, bool failed)
+{
+	if (failed) {
+		atomic_store(&p->control.stop, 2);
+		atomic_store(&p->control.abort, 1);
+		sem_post(&p->go);
+	}
+	if (p->cyclic_started)
+		pthread_join(p->cyclic_thread, NULL);
+	if (p->collecting_started)
+		pthread_join(p->collecting_thread, NULL);
+	else
+		atomic_store(&p->collected, true);
+	if (p->writing_started)
+		pthread_join(p->writing_thread, NULL);
+	p->cyclic_started = p->collecting_started = p->writing_started = false;
+}
+
+static void link_changed(struct run *run)
+{
+	struct publisher *p = run->p;
+	enum link_change change;
+	struct link_info link;
+	char gone[DURATION_TEXT];
+	struct error err = ERROR_INIT;
+
+	while ((change = link_monitor_next(p->monitor, &link)) != LINK_NO_CHANGE) {
+		int64_t now = clock_now_ns(CLOCK_MONOTONIC);
+
+		if (change == LINK_UP) {
+			if (link.index != p->transmit->settings.ifindex &&
+			    transmit_rebind(p->transmit, link.index, &err) < 0) {
+				say(run, true, "%s", err.text);
+				continue;
+			}
+			if (run->down_since_ns)
+				say(run, false, "%s: the link is back after %s; going on in phase",
+				    link.name,
+				    format_duration((now - run->down_since_ns) / NSEC_PER_MSEC *
+							    NSEC_PER_MSEC,
+						    gone));
+			run->down_since_ns = 0;
+			atomic_store(&p->control.link_down, 0);
+			continue;
+		}
+		atomic_store(&p->control.link_down, 1);
+		if (!run->down_since_ns) {
+			run->down_since_ns = now;
+			p->counts.link_losses++;
+		}
+		say(run, true, "%s: %s; %s", p->setup.link.name,
+		    change == LINK_GONE ? "the interface was removed"
+		    : link.up           ? "the link was lost (no carrier)"
+					: "the interface was switched off",
+		    p->options.link_loss == LINK_LOSS_STOP
+			    ? "stopping (--on-link-loss stop)"
+			    : "frames are withheld until it is back");
+		if (p->options.link_loss == LINK_LOSS_STOP && !run->stopping) {
+			run->stopping = true;
+			p->counts.stopped_early = true;
+			cycle_control_stop(&p->control);
+		}
+	}
+}
+
+static void take_signals(struct run *run)
+{
+	struct signalfd_siginfo info;
+	struct publisher *p = run->p;
+
+	while (read(p->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		char cycle[DURATION_TEXT];
+
+		cycle_control_stop(&p->control);
+		if (!run->stopping && p->options.cycle_ns > NSEC_PER_SEC)
+			say(run, false,
+			    "ending with a last frame, within %s; once more to end at once",
+			    format_duration(p->options.cycle_ns, cycle));
+		run->stopping = true;
+	}
+}
+
+static void take_note(struct run *run, const struct publisher_note *note)
+{
+	struct publisher *p = run->p;
+	char step[DURATION_TEXT];
+
+	if (note->kind == NOTE_LOG_FAILED) {
+		say(run, true, "%s; the log stops here, the run goes on", p->log_error.text);
+		return;
+	}
+	p->counts.steps++;
+	say(run, true, "the clock was stepped by %s; going on in the same phase%s",
+	    format_duration(note->value, step),
+	    note->value < 0 && p->setup.pacing.kind == PACING_LAUNCH_TIME
+		    ? " (etf refuses launch times before its last one: install it anew if frames "
+		      "are refused)"
+		    : "");
+}
+
+static void take_notes(struct run *run)
+{
+	struct publisher_note note;
+	uint64_t count;
+
+	if (read(run->p->wake_fd, &count, sizeof(count)) < 0)
+		return;
+	while (spsc_pop(&run->p->notes, &note))
+		take_note(run, &note);
+	while (spsc_pop(&run->p->log_notes, &note))
+		take_note(run, &note);
+}
+
+static int open_descriptors(struct publisher *p, struct error *err)
+{
+	const struct itimerspec second = { .it_interval = { 1, 0 }, .it_value = { 1, 0 } };
+	sigset_t signals;
+
+	/* before any thread is made, so that all of them have these blocked */
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	signal(SIGPIPE, SIG_IGN); /* a closed stderr must not end the run without its restoring */
+	p->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	p->tick_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (p->signal_fd < 0 || p->tick_fd < 0 || timerfd_settime(p->tick_fd, 0, &second, NULL) < 0)
+		return error_errno(err, errno, "cannot watch signals and time");
+	return 0;
+}
+
+static void follow(struct run *run)
+{
+	struct publisher *p = run->p;
+	struct pollfd fds[] = {
+		{ .fd = p->signal_fd, .events = POLLIN },
+		{ .fd = p->wake_fd, .events = POLLIN },
+		{ .fd = p->tick_fd, .events = POLLIN },
+		{ .fd = link_monitor_fd(p->monitor), .events = POLLIN },
+	};
+	uint64_t ticks;
+
+	while (!atomic_load(&p->written)) {
+		if (poll(fds, sizeof(fds) / sizeof(fds[0]), -1) < 0)
+			continue;
+		if (fds[0].revents)
+			take_signals(run);
+		if (fds[3].revents)
+			link_changed(run);
+		if (fds[1].revents)
+			take_notes(run);
+		if (fds[2].revents && read(p->tick_fd, &ticks, sizeof(ticks)) == sizeof(ticks))
+			run->events->tick(run->events->context, p);
+	}
+	take_notes(run);
+}
+
+int publisher_run(struct publisher *p, const struct publisher_events *events, struct error *err)
+{
+	struct run run = { .p = p, .events = events };
+	struct error restore_err = ERROR_INIT;
+	uint64_t keep = 1ULL << CAP_IPC_LOCK;
+	int result;
+
+	result = open_descriptors(p, err);
+	if (!result)
+		result = start_threads(p, err);
+	if (result) {
+		join_threads(p, true);
+		realtime_release(&p->setup.realtime);
+		return result;
+	}
+	if (p->hwtstamp && hwtstamp_will_restore(p->hwtstamp))
+		keep |= 1ULL << CAP_NET_ADMIN;
+	if (capability_keep_only(keep, &restore_err) < 0)
+		say(&run, true, "%s", restore_err.text);
+	if (!p->setup.link.running) {
+		run.down_since_ns = clock_now_ns(CLOCK_MONOTONIC);
+		atomic_store(&p->control.link_down, 1);
+		say(&run, true, "%s: no link (no carrier); frames are withheld until it is there",
+		    p->setup.link.name);
+	}
+	link_changed(&run);
+	events->started(events->context, p);
+	sem_post(&p->go);
+	follow(&run);
+	join_threads(p, false);
+	realtime_release(&p->setup.realtime);
+	if (p->hwtstamp) {
+		if (hwtstamp_restore(p->hwtstamp, &restore_err) < 0)
+			say(&run, true, "%s", restore_err.text);
+		p->hwtstamp = NULL;
+	}
+	if (p->log) {
+		p->counts.log_lost = log_lost(p->log) + p->records.dropped;
+		if (log_close(p->log, &restore_err) < 0)
+			say(&run, true, "%s", restore_err.text);
+		p->log = NULL;
+	}
+	return 0;
+}
+
+struct cycle_control *publisher_control(struct publisher *p)
+{
+	return &p->control;
+}
+
+const struct publisher_setup *publisher_setup(const struct publisher *p)
+{
+	return &p->setup;
+}
+
+void publisher_counts(const struct publisher *p, struct publisher_counts *counts)
+{
+	*counts = p->counts;
+	counts->collector = *collector_counts(p->collector);
+	counts->unattributed = atomic_load(&p->unattributed);
+	counts->events_lost = atomic_load(&p->events.dropped);
+}
+
+const struct tx_metrics *publisher_metrics(struct publisher *p,
+					   const struct publisher_recent **recent)
+{
+	pthread_mutex_lock(&p->metrics_lock);
+	if (recent)
+		*recent = &p->recent;
+	return p->metrics;
+}
+
+void publisher_metrics_unlock(struct publisher *p)
+{
+	histogram_reset(&p->recent.wake);
+	for (int i = 0; i < SOURCE_COUNT; i++)
+		histogram_reset(&p->recent.launch_error[i]);
+	pthread_mutex_unlock(&p->metrics_lock);
+}
