@@ -28,37 +28,53 @@ const cyaml_schema_value_t stream_yaml_entry = { CYAML_VALUE_MAPPING(CYAML_FLAG_
 								     struct stream_yaml, fields) };
 
 /* "FILE: line N: streams[3].size" */
-static char *what(const struct yaml_file *file, unsigned index, const char *key,
-		  char buffer[YAML_WHAT])
+static char *what_in_file(const void *file, unsigned index, const char *key, char buffer[YAML_WHAT])
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "streams[%u].%s", index, key);
+	if (index == STREAMS_MAX)
+		snprintf(path, sizeof(path), "streams");
+	else
+		snprintf(path, sizeof(path), "streams[%u]%s%s", index, *key ? "." : "", key);
 	return yaml_file_what(file, path, buffer);
 }
 
-static int read_number(const struct yaml_file *file, unsigned index, const char *key,
+/* Where the texts come from, for errors. */
+struct origin {
+	stream_what what;
+	const void *context;
+};
+
+static char *what(const struct origin *origin, unsigned index, const char *key,
+		  char buffer[YAML_WHAT])
+{
+	return origin->what(origin->context, index, key, buffer);
+}
+
+static int read_number(const struct origin *origin, unsigned index, const char *key,
 		       const char *text, uint64_t min, uint64_t max, uint64_t fallback,
 		       uint64_t *value, struct error *err)
 {
 	char buffer[YAML_WHAT];
 
 	*value = fallback;
-	return text ? parse_number(what(file, index, key, buffer), text, min, max, value, err) : 0;
+	return text ? parse_number(what(origin, index, key, buffer), text, min, max, value, err)
+		    : 0;
 }
 
-static int read_period(const struct yaml_file *file, unsigned index, const char *text,
+static int read_period(const struct origin *origin, unsigned index, const char *text,
 		       int64_t *period_ns, struct error *err)
 {
 	char buffer[YAML_WHAT];
 
-	return parse_duration(what(file, index, "period", buffer), text, 1000, 3600 * NSEC_PER_SEC,
-			      period_ns, err);
+	return parse_duration(what(origin, index, "period", buffer), text, 1000,
+			      3600 * NSEC_PER_SEC, period_ns, err);
 }
 
 int stream_yaml_cycle(const struct yaml_file *file, const struct stream_yaml *yaml, unsigned count,
 		      int64_t *cycle_ns, struct error *err)
 {
+	const struct origin origin = { what_in_file, file };
 	int64_t cycle = 0;
 
 	for (unsigned i = 0; i < count; i++) {
@@ -66,7 +82,7 @@ int stream_yaml_cycle(const struct yaml_file *file, const struct stream_yaml *ya
 
 		if (!yaml[i].period)
 			continue;
-		if (read_period(file, i, yaml[i].period, &b, err))
+		if (read_period(&origin, i, yaml[i].period, &b, err))
 			return -1;
 		while (a) {
 			int64_t rest = b % a;
@@ -83,7 +99,7 @@ int stream_yaml_cycle(const struct yaml_file *file, const struct stream_yaml *ya
 	return 0;
 }
 
-static int read_repetition(const struct yaml_file *file, unsigned i, const struct stream_yaml *yaml,
+static int read_repetition(const struct origin *origin, unsigned i, const struct stream_yaml *yaml,
 			   int64_t cycle_ns, struct stream *stream, struct error *err)
 {
 	char buffer[YAML_WHAT], a[DURATION_TEXT];
@@ -93,92 +109,99 @@ static int read_repetition(const struct yaml_file *file, unsigned i, const struc
 	if (yaml->period && yaml->every)
 		return error_input(err,
 				   "%s '%.32s': period and every say the same; write one of them",
-				   what(file, i, "every", buffer), yaml->every);
-	if (read_number(file, i, "every", yaml->every, 1, UINT32_MAX, 1, &number, err))
+				   what(origin, i, "every", buffer), yaml->every);
+	if (read_number(origin, i, "every", yaml->every, 1, UINT32_MAX, 1, &number, err))
 		return -1;
 	if (yaml->period) {
-		if (read_period(file, i, yaml->period, &period, err))
+		if (read_period(origin, i, yaml->period, &period, err))
 			return -1;
 		if (period % cycle_ns)
 			return error_input(
 				err,
 				"%s '%.32s': not a multiple of the cycle (%s); change one of them",
-				what(file, i, "period", buffer), yaml->period,
+				what(origin, i, "period", buffer), yaml->period,
 				format_duration(cycle_ns, a));
 		number = (uint64_t)(period / cycle_ns);
 		if (number > UINT32_MAX)
 			return error_input(err, "%s '%.32s': more than %u cycles",
-					   what(file, i, "period", buffer), yaml->period,
+					   what(origin, i, "period", buffer), yaml->period,
 					   UINT32_MAX);
 	}
 	stream->every = (uint32_t)number;
-	if (read_number(file, i, "phase", yaml->phase, 0, stream->every - 1, 0, &number, err))
+	if (read_number(origin, i, "phase", yaml->phase, 0, stream->every - 1, 0, &number, err))
 		return -1;
 	stream->phase = (uint32_t)number;
 	return 0;
 }
 
-static int read_stream(const struct yaml_file *file, unsigned i, const struct stream_yaml *yaml,
+static int read_stream(const struct origin *origin, unsigned i, const struct stream_yaml *yaml,
 		       int64_t cycle_ns, struct stream *stream, struct error *err)
 {
 	char buffer[YAML_WHAT];
 	uint64_t number;
 
 	*stream = (struct stream){ .dest = { 0x91, 0xe0, 0xf0, 0x00, 0xfe, 0x00 } };
-	if (read_number(file, i, "id", yaml->id, 0, STREAM_ID_MAX, i, &number, err))
+	if (read_number(origin, i, "id", yaml->id, 0, STREAM_ID_MAX, i, &number, err))
 		return -1;
 	stream->id = (uint16_t)number;
 	if (yaml->dest) {
-		if (parse_mac(what(file, i, "dest", buffer), yaml->dest, stream->dest, err))
+		if (parse_mac(what(origin, i, "dest", buffer), yaml->dest, stream->dest, err))
 			return -1;
 	} else if (stream->id > 255) {
 		return error_input(
 			err, "%s '%u': only ids up to 255 have an address of their own; add dest:",
-			what(file, i, "id", buffer), stream->id);
+			what(origin, i, "id", buffer), stream->id);
 	}
 	if (!yaml->dest)
 		stream->dest[5] = (uint8_t)stream->id;
-	if (read_number(file, i, "vlan", yaml->vlan, 0, 4094, STREAM_NO_VLAN, &number, err))
+	if (read_number(origin, i, "vlan", yaml->vlan, 0, 4094, STREAM_NO_VLAN, &number, err))
 		return -1;
 	stream->vlan = (uint16_t)number;
-	if (read_number(file, i, "priority", yaml->priority, 0, 7, 0, &number, err))
+	if (read_number(origin, i, "priority", yaml->priority, 0, 7, 0, &number, err))
 		return -1;
 	stream->priority = (uint8_t)number;
 	if (yaml->offset && !strcmp(yaml->offset, "anywhere"))
 		stream->offset_ns = STREAM_ANYWHERE;
-	else if (yaml->offset && parse_duration(what(file, i, "offset", buffer), yaml->offset, 0,
+	else if (yaml->offset && parse_duration(what(origin, i, "offset", buffer), yaml->offset, 0,
 						cycle_ns - 1, &stream->offset_ns, err))
 		return -1;
-	if (read_repetition(file, i, yaml, cycle_ns, stream, err))
+	if (read_repetition(origin, i, yaml, cycle_ns, stream, err))
 		return -1;
-	if (read_number(file, i, "frames", yaml->frames, 1, 1024, 1, &number, err))
+	if (read_number(origin, i, "frames", yaml->frames, 1, 1024, 1, &number, err))
 		return -1;
 	stream->frames = (uint32_t)number;
-	if (read_number(file, i, "size", yaml->size, FRAME_SIZE_MIN, 9018, 64, &number, err))
+	if (read_number(origin, i, "size", yaml->size, FRAME_SIZE_MIN, 9018, 64, &number, err))
 		return -1;
 	stream->size = (uint32_t)number;
 	return 0;
 }
 
-int streams_from_yaml(const struct yaml_file *file, const struct stream_yaml *yaml, unsigned count,
-		      int64_t cycle_ns, struct stream *streams, struct error *err)
+int streams_from_text(stream_what describe, const void *context, const struct stream_yaml *yaml,
+		      unsigned count, int64_t cycle_ns, struct stream *streams, struct error *err)
 {
 	static const size_t bytes = (STREAM_ID_MAX + 8) / 8;
+	const struct origin origin = { describe, context };
 	uint8_t seen[(STREAM_ID_MAX + 8) / 8];
 	char buffer[YAML_WHAT];
 
 	memset(seen, 0, bytes);
 	if (count > STREAMS_MAX)
 		return error_input(err, "%s: %u streams; at most %d",
-				   yaml_file_what(file, "streams", buffer), count, STREAMS_MAX);
+				   what(&origin, STREAMS_MAX, "", buffer), count, STREAMS_MAX);
 	for (unsigned i = 0; i < count; i++) {
-		if (read_stream(file, i, &yaml[i], cycle_ns, &streams[i], err))
+		if (read_stream(&origin, i, &yaml[i], cycle_ns, &streams[i], err))
 			return -1;
 		if (seen[streams[i].id / 8] & 1 << streams[i].id % 8)
 			return error_input(
 				err, "%s '%u': a stream above has this id; ids must differ",
-				what(file, i, yaml[i].id ? "id" : "", buffer), streams[i].id);
+				what(&origin, i, yaml[i].id ? "id" : "", buffer), streams[i].id);
 		seen[streams[i].id / 8] |= (uint8_t)(1 << streams[i].id % 8);
 	}
 	return 0;
+}
+
+int streams_from_yaml(const struct yaml_file *file, const struct stream_yaml *yaml, unsigned count,
+		      int64_t cycle_ns, struct stream *streams, struct error *err)
+{
+	return streams_from_text(what_in_file, file, yaml, count, cycle_ns, streams, err);
 }

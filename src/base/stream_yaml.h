@@ -53,4 +53,14 @@ int stream_yaml_cycle(const struct yaml_file *file, const struct stream_yaml *ya
 int streams_from_yaml(const struct yaml_file *file, const struct stream_yaml *yaml, unsigned count,
 		      int64_t cycle_ns, struct stream *streams, struct error *err);
 
+/*
+ * The same for texts from elsewhere, such as the command line. `what` names a value for its error, as
+ * yaml_file_what() does; an index of STREAMS_MAX stands for the list as a whole.
+ */
+typedef char *(*stream_what)(const void *context, unsigned index, const char *key,
+			     char buffer[YAML_WHAT]);
+
+int streams_from_text(stream_what what, const void *context, const struct stream_yaml *texts,
+		      unsigned count, int64_t cycle_ns, struct stream *streams, struct error *err);
+
 #endif

@@ -1,12 +1,268 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/units.h"
 #include "cli/command.h"
+#include "cli/config_file.h"
+#include "cli/publish_options.h"
+#include "engine/transmit.h"
+#include "report/json.h"
+#include "report/live.h"
+#include "report/text.h"
+
+struct view {
+	const struct publish_request *request;
+	struct live live;
+	int64_t started_ns; /* CLOCK_MONOTONIC */
+};
+
+static void say(void *context, bool warning, const char *text)
+{
+	struct view *view = context;
+
+	live_end(&view->live);
+	if (warning)
+		message_warn("%s", text);
+	else
+		message_note("%s", text);
+}
+
+static const char *stamps_text(unsigned stamps)
+{
+	static const char *const texts[] = { "none", "sched",     "sw",     "sched, sw",
+					     "hw",   "sched, hw", "sw, hw", "sched, sw, hw" };
+
+	return texts[stamps & 7];
+}
+
+/* TAI that equals UTC: launch times are then off by 37 s from those of everyone else. */
+static void warn_of_tai(const struct publisher_setup *setup)
+{
+	if (setup->tai_offset_s == 0)
+		message_warn("the kernel's TAI offset is 0, so CLOCK_TAI equals UTC and launch "
+			     "times are 37 s "
+			     "from those of other hosts; run ptp4l and phc2sys, or set it: `tsnpub "
+			     "sync` tells how");
+}
+
+static void started(void *context, struct publisher *publisher)
+{
+	struct view *view = context;
+	const struct publisher_setup *s = publisher_setup(publisher);
+	const struct publisher_options *o = &view->request->publisher;
+	char cycle[DURATION_TEXT], realtime[REALTIME_TEXT], speed[32] = "speed unknown";
+
+	view->started_ns = clock_now_ns(CLOCK_MONOTONIC);
+	for (unsigned i = 0; i < s->realtime.shortfalls; i++)
+		message_warn("%s", s->realtime.shortfall[i]);
+	if (s->stamps_note[0])
+		message_warn("%s", s->stamps_note);
+	if (s->pacing.warning[0])
+		message_warn("%s", s->pacing.warning);
+	warn_of_tai(s);
+	if (view->request->quiet)
+		return;
+	if (s->speed_mbps)
+		snprintf(speed, sizeof(speed), "%u Mb/s", s->speed_mbps);
+	message_note("run %08x: %u stream%s, cycle %s, on %s (%s, %s)", s->run, o->count,
+		     o->count > 1 ? "s" : "", format_duration(o->cycle_ns, cycle), s->link.name,
+		     s->driver[0] ? s->driver : "unknown driver", speed);
+	message_note("pacing %s: %s", pacing_name(s->pacing.kind), s->pacing.reason);
+	message_note("cyclic thread: %s", realtime_describe(&s->realtime, realtime));
+	if (s->stamps && s->stamp_every > 1)
+		message_note("TX stamps: %s, of one frame in %u", stamps_text(s->stamps),
+			     s->stamp_every);
+	else
+		message_note("TX stamps: %s", stamps_text(s->stamps));
+}
+
+static void tick(void *context, struct publisher *publisher)
+{
+	struct view *view = context;
+	const struct publisher_options *o = &view->request->publisher;
+	const struct publisher_recent *recent;
+	const struct tx_metrics *metrics;
+	struct tx_stream *total;
+
+	if (view->request->quiet)
+		return;
+	metrics = publisher_metrics(publisher, &recent);
+	total = tx_metrics_total(metrics, NULL);
+	if (total) {
+		const struct tx_counts *n = &total->counts;
+		const struct live_counter counters[] = {
+			{ "sent", n->sent },           { "skipped", n->skipped },
+			{ "refused", n->refused },     { "missed", n->missed + n->invalid },
+			{ "link down", n->link_down }, { "paused", n->paused },
+		};
+		struct live_figure figures[2] = { { "wake-up", SOURCE_USER, &recent->wake } };
+		size_t shown = 2;
+		enum stamp_source source = tx_best_source(total);
+		struct live_view live = {
+			.cycle_ns = o->cycle_ns,
+			.elapsed_ns = clock_now_ns(CLOCK_MONOTONIC) - view->started_ns,
+			.duration_ns =
+				o->cycles == UINT64_MAX
+					? 0
+					: (int64_t)((__int128)o->cycles * o->cycle_ns > INT64_MAX
+							    ? INT64_MAX
+							    : (int64_t)o->cycles * o->cycle_ns),
+			.counters = counters,
+			.figures = figures,
+			.figure_count = 1,
+		};
+
+		/* the rare ones only when there are any */
+		for (size_t i = 2; i < sizeof(counters) / sizeof(counters[0]); i++)
+			if (counters[i].value)
+				shown = i + 1;
+		live.counter_count = shown;
+		if (source != SOURCE_COUNT)
+			figures[live.figure_count++] = (struct live_figure){
+				"launch error", source, &recent->launch_error[source]
+			};
+		live_show(&view->live, &live);
+	}
+	tx_stream_free(total);
+	publisher_metrics_unlock(publisher);
+}
+
+/* What does not stand in the metrics: only where it happened. */
+static void print_oddities(const struct publisher_counts *n)
+{
+	const struct {
+		const char *text;
+		uint64_t value;
+	} lines[] = {
+		{ "clock steps", n->steps },
+		{ "link losses", n->link_losses },
+		{ "TX stamps that did not come", n->collector.missing_stamps },
+		{ "TX stamps that came too late", n->collector.late_stamps },
+		{ "TX stamps that came twice", n->collector.duplicate_stamps },
+		{ "messages about frames of others", n->collector.foreign + n->unattributed },
+		{ "skipped frames without a record", n->collector.untold },
+		{ "frames without a record (ring full)", n->events_lost },
+		{ "records missing in the log", n->log_lost },
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		if (lines[i].value)
+			printf("%-36s %llu\n", lines[i].text, (unsigned long long)lines[i].value);
+}
+
+static json_t *oddities_object(const struct publisher_counts *n)
+{
+	return json_pack("{sI sI sI sI sI sI sI sI sI}", "clock_steps", (json_int_t)n->steps,
+			 "link_losses", (json_int_t)n->link_losses, "stamps_missing",
+			 (json_int_t)n->collector.missing_stamps, "stamps_late",
+			 (json_int_t)n->collector.late_stamps, "stamps_duplicate",
+			 (json_int_t)n->collector.duplicate_stamps, "stamps_foreign",
+			 (json_int_t)(n->collector.foreign + n->unattributed), "untold",
+			 (json_int_t)n->collector.untold, "events_lost", (json_int_t)n->events_lost,
+			 "log_lost", (json_int_t)n->log_lost);
+}
+
+static int print_json(const struct publish_request *request, struct publisher *publisher,
+		      const struct publisher_counts *counts, struct error *err)
+{
+	const struct publisher_setup *s = publisher_setup(publisher);
+	char run[16], realtime[REALTIME_TEXT];
+	json_t *document = json_of_tx(publisher_metrics(publisher, NULL));
+
+	publisher_metrics_unlock(publisher);
+	snprintf(run, sizeof(run), "%08x", s->run);
+	json_object_set_new(document, "run", json_string(run));
+	json_object_set_new(document, "interface", json_string(s->link.name));
+	json_object_set_new(document, "driver", json_string(s->driver));
+	json_object_set_new(document, "cycle_ns", json_integer(request->publisher.cycle_ns));
+	json_object_set_new(document, "pacing", json_string(pacing_name(s->pacing.kind)));
+	json_object_set_new(document, "pacing_reason", json_string(s->pacing.reason));
+	json_object_set_new(document, "lead_ns", json_integer(s->pacing.lead_ns));
+	json_object_set_new(document, "realtime",
+			    json_string(realtime_describe(&s->realtime, realtime)));
+	json_object_set_new(document, "tai_offset_s", json_integer(s->tai_offset_s));
+	json_object_set_new(document, "counters", oddities_object(counts));
+	if (request->publisher.log_path)
+		json_object_set_new(document, "log", json_string(request->publisher.log_path));
+	return json_print(stdout, document, err);
+}
+
+/* 1 where something that was promised did not happen. */
+static int verdict(struct publisher *publisher, const struct publisher_counts *counts)
+{
+	struct tx_stream *total = tx_metrics_total(publisher_metrics(publisher, NULL), NULL);
+	int status = counts->stopped_early ? STATUS_BAR_MISSED : STATUS_GOOD;
+
+	publisher_metrics_unlock(publisher);
+	if (total && (total->counts.refused || total->counts.missed || total->counts.invalid))
+		status = STATUS_BAR_MISSED;
+	tx_stream_free(total);
+	return status;
+}
+
+static int run(const struct publish_request *request, struct error *err)
+{
+	struct view view = { .request = request };
+	const struct publisher_events events = { started, tick, say, &view };
+	struct publisher_counts counts;
+	struct publisher *publisher;
+	int status = -1;
+
+	live_init(&view.live, stderr);
+	publisher = publisher_open(&request->publisher, err);
+	if (!publisher)
+		return -1;
+	if (publisher_run(publisher, &events, err) < 0)
+		goto out;
+	live_end(&view.live);
+	publisher_counts(publisher, &counts);
+	status = verdict(publisher, &counts);
+	if (request->json) {
+		if (print_json(request, publisher, &counts, err) < 0)
+			status = -1;
+	} else if (!request->quiet) {
+		text_print_tx(stdout, publisher_metrics(publisher, NULL));
+		publisher_metrics_unlock(publisher);
+		print_oddities(&counts);
+	}
+out:
+	publisher_close(publisher);
+	return status;
+}
 
 int cmd_publish(int argc, char **argv)
 {
+	struct publish_line *line = calloc(1, sizeof(*line));
+	struct publish_request request = { 0 };
+	struct config_file config = { 0 };
 	struct error err = ERROR_INIT;
+	int status = -1;
 
-	(void)argc;
-	error_system(&err, "%s: this build has no such command", argv[0]);
-	return error_report(&err);
+	if (!line) {
+		error_system(&err, "no memory");
+		return error_report(&err);
+	}
+	argp_err_exit_status = STATUS_INPUT;
+	if (argp_parse(&publish_argp, argc, argv, 0, NULL, line)) {
+		err = line->err;
+		goto out;
+	}
+	if (line->config && config_file_open(line->config, &config, &err) < 0)
+		goto out;
+	if (publish_convert(&line->texts, line->config ? &config : NULL, &request, &err) < 0)
+		goto out;
+	request.publisher.argv = argv;
+	status = run(&request, &err);
+out:
+	if (status < 0)
+		status = error_report(&err);
+	publish_request_free(&request);
+	config_file_close(&config);
+	free(line);
+	return status;
 }
