@@ -6,6 +6,7 @@
  */
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -123,7 +124,7 @@ static void remove_directory(struct demo *demo)
 }
 
 /* Starts this program again with other arguments, in the namespace. Returns the process, or -1. */
-static pid_t start(const char *const *arguments, int netns, int output, struct error *err)
+static pid_t start(const char *const *arguments, int netns, bool silent, struct error *err)
 {
 	pid_t parent = getpid(), pid = fork();
 	struct error child_err = ERROR_INIT;
@@ -140,8 +141,9 @@ static pid_t start(const char *const *arguments, int netns, int output, struct e
 	setpgid(0, 0);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (output >= 0)
-		dup2(output, STDOUT_FILENO);
+	/* the joined report says it all; messages still reach stderr */
+	if (silent && !freopen("/dev/null", "w", stdout))
+		_exit(STATUS_SYSTEM);
 	if (netns >= 0 && netns_enter(netns, &child_err))
 		_exit(error_report(&child_err));
 	execv("/proc/self/exe", (char *const *)arguments);
@@ -184,7 +186,7 @@ static int await(struct demo *demo, pid_t pid, int limit_ms)
 	}
 }
 
-/* The receiver says on its standard output that it listens; the publisher must not start before. */
+/* The receiver writes to a pipe once it listens; the publisher must not start before. */
 static int await_receiver(struct demo *demo, pid_t receiver, int ready, struct error *err)
 {
 	struct pollfd fds[2] = {
@@ -216,6 +218,7 @@ static int await_receiver(struct demo *demo, pid_t receiver, int ready, struct e
 
 static int run(struct demo *demo, struct error *err)
 {
+	char ready_fd[16];
 	const char *const receive[] = { "tsnpub receive", "--iface",    RECEIVER_IFACE,
 					"--log",          demo->rx_log, "--quiet",
 					"--ready-fd",     "1",          NULL };
@@ -229,11 +232,13 @@ static int run(struct demo *demo, struct error *err)
 
 	if (pipe(ready))
 		return error_errno(err, errno, "pipe");
+	fcntl(ready[0], F_SETFD, FD_CLOEXEC);
+	snprintf(ready_fd, sizeof(ready_fd), "%d", ready[1]);
 	fprintf(stderr,
 		"tsnpub demo: %s of frames each %s over a veth pair between two network "
 		"namespaces\n",
 		demo->duration, demo->cycle);
-	receiver = start(receive, demo->receiver_netns, ready[1], err);
+	receiver = start(receive, demo->receiver_netns, true, err);
 	close(ready[1]);
 	if (receiver < 0)
 		return -1;
@@ -243,7 +248,7 @@ static int run(struct demo *demo, struct error *err)
 		close(ready[0]);
 		return -1;
 	}
-	publisher = start(publish, demo->sender_netns, STDERR_FILENO, err);
+	publisher = start(publish, demo->sender_netns, true, err);
 	if (publisher < 0) {
 		kill(receiver, SIGTERM);
 		await(demo, receiver, -1);
@@ -265,7 +270,7 @@ static int run(struct demo *demo, struct error *err)
 				    receiver_status);
 	if (demo->json)
 		report[3] = "--json";
-	publisher = start(report, -1, -1, err);
+	publisher = start(report, -1, false, err);
 	if (publisher < 0)
 		return -1;
 	status = await(demo, publisher, -1);
