@@ -222,53 +222,53 @@ json_t *sync_to_json(const struct sync_snapshot *s, const struct sync_report *re
 	return root;
 }
 
-void sync_series_add(struct sync_series *series, int64_t value)
+void sync_course_add(struct sync_course *course, int64_t value)
 {
-	histogram_add(&series->values, value, series->total, 0);
-	histogram_add(&series->magnitudes, magnitude(value), series->total, 0);
-	series->recent[series->total % SYNC_SERIES_RECENT] = value;
-	series->total++;
+	histogram_add(&course->values, value, course->total, 0);
+	histogram_add(&course->magnitudes, magnitude(value), course->total, 0);
+	course->recent[course->total % SYNC_COURSE_RECENT] = value;
+	course->total++;
 }
 
-void sync_series_free(struct sync_series *series)
+void sync_course_free(struct sync_course *course)
 {
-	histogram_free(&series->values);
-	histogram_free(&series->magnitudes);
+	histogram_free(&course->values);
+	histogram_free(&course->magnitudes);
 }
 
-json_t *sync_series_to_json(const struct sync_series *series)
+json_t *sync_course_to_json(const struct sync_course *course)
 {
 	json_t *object = json_object();
 	int64_t p99;
 
-	set(object, "count", json_integer((json_int_t)series->total));
-	if (!series->total)
+	set(object, "count", json_integer((json_int_t)course->total));
+	if (!course->total)
 		return object;
-	set(object, "min_ns", json_integer(series->values.min));
-	set(object, "mean_ns", json_real(histogram_mean(&series->values)));
-	if (histogram_percentile(&series->magnitudes, 100, &p99))
+	set(object, "min_ns", json_integer(course->values.min));
+	set(object, "mean_ns", json_real(histogram_mean(&course->values)));
+	if (histogram_percentile(&course->magnitudes, 100, &p99))
 		set(object, "p99_magnitude_ns", json_integer(p99));
-	set(object, "max_ns", json_integer(series->values.max));
+	set(object, "max_ns", json_integer(course->values.max));
 	return object;
 }
 
 /* The value `back` before the newest. */
-static int64_t recent(const struct sync_series *series, int back)
+static int64_t recent(const struct sync_course *course, int back)
 {
-	return series->recent[(series->total - 1 - (uint64_t)back) % SYNC_SERIES_RECENT];
+	return course->recent[(course->total - 1 - (uint64_t)back) % SYNC_COURSE_RECENT];
 }
 
-void sync_sparkline(const struct sync_series *series, int width, char *text)
+void sync_course_sparkline(const struct sync_course *course, int width, char *text)
 {
-	int count = series->total < (uint64_t)width ? (int)series->total : width;
+	int count = course->total < (uint64_t)width ? (int)course->total : width;
 	int64_t top = 1;
 
 	text[0] = '\0';
 	for (int i = 0; i < count; i++)
-		if (magnitude(recent(series, i)) > top)
-			top = magnitude(recent(series, i));
+		if (magnitude(recent(course, i)) > top)
+			top = magnitude(recent(course, i));
 	for (int i = count - 1; i >= 0; i--) {
-		int level = (int)((double)magnitude(recent(series, i)) / (double)top * 7.0 + 0.5);
+		int level = (int)((double)magnitude(recent(course, i)) / (double)top * 7.0 + 0.5);
 
 		/* U+2581 to U+2588, one to eight eighths */
 		*text++ = (char)0xe2;
@@ -278,28 +278,28 @@ void sync_sparkline(const struct sync_series *series, int width, char *text)
 	}
 }
 
-static size_t append_series(char *text, size_t size, const char *name,
-			    const struct sync_series *series)
+static size_t append_course(char *text, size_t size, const char *name,
+			    const struct sync_course *course)
 {
 	char spark[3 * SPARK_WIDTH + 1], p99_text[40] = "";
 	int64_t p99;
 	int length;
 
-	if (!series->total)
+	if (!course->total)
 		return 0;
-	sync_sparkline(series, SPARK_WIDTH, spark);
-	if (histogram_percentile(&series->magnitudes, 100, &p99))
+	sync_course_sparkline(course, SPARK_WIDTH, spark);
+	if (histogram_percentile(&course->magnitudes, 100, &p99))
 		snprintf(p99_text, sizeof(p99_text), " P99 %" PRId64, p99);
 	length = snprintf(text, size,
 			  "  %s %+" PRId64 " ns (min %+" PRId64 " mean %+.0f%s max %+" PRId64
 			  ") %s",
-			  name, recent(series, 0), series->values.min,
-			  histogram_mean(&series->values), p99_text, series->values.max, spark);
+			  name, recent(course, 0), course->values.min,
+			  histogram_mean(&course->values), p99_text, course->values.max, spark);
 	return length < 0 ? 0 : (size_t)length < size ? (size_t)length : size - 1;
 }
 
 void sync_watch_line(const struct sync_snapshot *s, const struct sync_report *report,
-		     const struct sync_series *master, const struct sync_series *phc, char *text,
+		     const struct sync_course *master, const struct sync_course *phc, char *text,
 		     size_t size)
 {
 	int length = snprintf(text, size, "%-11s %-12s", sync_verdict_name(report->verdict),
@@ -309,9 +309,9 @@ void sync_watch_line(const struct sync_snapshot *s, const struct sync_report *re
 	if (used >= size)
 		return;
 	if (s->have_time_status && s->time_status.gm_present)
-		used += append_series(text + used, size - used, "master", master);
+		used += append_course(text + used, size - used, "master", master);
 	if (s->have_phc)
-		used += append_series(text + used, size - used, "PHC-TAI", phc);
+		used += append_course(text + used, size - used, "PHC-TAI", phc);
 	if (report->first >= 0)
 		snprintf(text + used, size - used, "  %s: %s", report->check[report->first].name,
 			 report->check[report->first].reason);

@@ -22,31 +22,31 @@ json_t *sync_to_json(const struct sync_snapshot *snapshot, const struct sync_rep
 /* "offset from master: wrong: too far from the master (+5us, limit 1us): wait ...": one line. */
 void sync_first_wrong(const struct sync_report *report, char *text, size_t size);
 
-/* An offset over the seconds of --watch. Zeroed to begin with; sync_series_free() gives it back. */
-#define SYNC_SERIES_RECENT 64
+/* An offset over the seconds of --watch. Zeroed to begin with; sync_course_free() gives it back. */
+#define SYNC_COURSE_RECENT 64
 
-struct sync_series {
+struct sync_course {
 	struct histogram values; /* signed */
 	struct histogram magnitudes;
-	int64_t recent[SYNC_SERIES_RECENT]; /* ring */
+	int64_t recent[SYNC_COURSE_RECENT]; /* ring */
 	uint64_t total;
 };
 
-void sync_series_add(struct sync_series *series, int64_t value);
-void sync_series_free(struct sync_series *series);
+void sync_course_add(struct sync_course *course, int64_t value);
+void sync_course_free(struct sync_course *course);
 
 /* {"count", "min_ns", "mean_ns", "p99_magnitude_ns" (absent below 100 values), "max_ns"} */
-json_t *sync_series_to_json(const struct sync_series *series);
+json_t *sync_course_to_json(const struct sync_course *course);
 
 /*
- * The last `width` (at most SYNC_SERIES_RECENT) values as bars of one line, the largest magnitude being full height; `text` holds
+ * The last `width` (at most SYNC_COURSE_RECENT) values as bars of one line, the largest magnitude being full height; `text` holds
  * 3 * width + 1 bytes (UTF-8).
  */
-void sync_sparkline(const struct sync_series *series, int width, char *text);
+void sync_course_sparkline(const struct sync_course *course, int width, char *text);
 
 /* One line of --watch: state, offsets, their statistics, sparkline. No newline. */
 void sync_watch_line(const struct sync_snapshot *snapshot, const struct sync_report *report,
-		     const struct sync_series *master, const struct sync_series *phc, char *text,
+		     const struct sync_course *master, const struct sync_course *phc, char *text,
 		     size_t size);
 
 #endif

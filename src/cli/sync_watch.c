@@ -16,7 +16,7 @@
 struct watched {
 	struct sync_snapshot snapshot;
 	struct sync_report report;
-	struct sync_series master, phc;
+	struct sync_course master, phc;
 	uint64_t seconds, good_seconds, unknown_seconds;
 };
 
@@ -123,8 +123,8 @@ static void summary(const struct sync_options *o, const struct watched *w)
 	json_object_set_new(document, "good_seconds", json_integer((json_int_t)w->good_seconds));
 	json_object_set_new(document, "unknown_seconds",
 			    json_integer((json_int_t)w->unknown_seconds));
-	json_object_set_new(document, "master_offset", sync_series_to_json(&w->master));
-	json_object_set_new(document, "phc_tai_offset", sync_series_to_json(&w->phc));
+	json_object_set_new(document, "master_offset", sync_course_to_json(&w->master));
+	json_object_set_new(document, "phc_tai_offset", sync_course_to_json(&w->phc));
 	json_dumpf(document, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(document);
@@ -138,9 +138,9 @@ static void count_second(struct watched *w)
 	w->good_seconds += w->report.verdict == SYNC_VERDICT_GOOD;
 	w->unknown_seconds += w->report.verdict == SYNC_VERDICT_CANNOT_TELL;
 	if (s->have_time_status && s->time_status.gm_present)
-		sync_series_add(&w->master, s->time_status.master_offset_ns);
+		sync_course_add(&w->master, s->time_status.master_offset_ns);
 	if (s->have_phc)
-		sync_series_add(&w->phc, s->phc.tai_offset_ns);
+		sync_course_add(&w->phc, s->phc.tai_offset_ns);
 }
 
 int sync_watch(struct sync_source *source, const struct sync_options *o, struct error *err)
@@ -196,8 +196,8 @@ out:
 
 		log_close(log, &ignored);
 	}
-	sync_series_free(&w->master);
-	sync_series_free(&w->phc);
+	sync_course_free(&w->master);
+	sync_course_free(&w->phc);
 	free(w);
 	return status;
 }

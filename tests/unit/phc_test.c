@@ -59,28 +59,28 @@ static void no_such_interface_is_the_users_error(void **state)
 
 static void the_sparkline_shows_the_last_values(void **state)
 {
-	static struct sync_series series;
+	static struct sync_course course;
 	char text[3 * 4 + 1];
 
 	(void)state;
-	sync_sparkline(&series, 4, text);
+	sync_course_sparkline(&course, 4, text);
 	assert_string_equal(text, "");
 	for (int i = 0; i < 100; i++)
-		sync_series_add(&series, 1000000);
-	sync_series_add(&series, 0);
-	sync_series_add(&series, -70);
-	sync_series_add(&series, 30);
-	sync_series_add(&series, 10);
-	sync_sparkline(&series, 4, text);
+		sync_course_add(&course, 1000000);
+	sync_course_add(&course, 0);
+	sync_course_add(&course, -70);
+	sync_course_add(&course, 30);
+	sync_course_add(&course, 10);
+	sync_course_sparkline(&course, 4, text);
 	assert_string_equal(text, "▁█▄▂");
-	sync_series_free(&series);
+	sync_course_free(&course);
 }
 
 static void the_line_of_a_second(void **state)
 {
 	static struct sync_snapshot s;
 	static struct sync_report report;
-	static struct sync_series master, phc;
+	static struct sync_course master, phc;
 	const struct sync_bars bars = { 0 };
 	char text[512];
 
@@ -90,8 +90,8 @@ static void the_line_of_a_second(void **state)
 	s.port_count = 1;
 	s.ports[0].ds.state = PORT_SLAVE;
 	s.phc_index = -1;
-	sync_series_add(&master, -100);
-	sync_series_add(&master, 50);
+	sync_course_add(&master, -100);
+	sync_course_add(&master, 50);
 	sync_judge(&s, &bars, &report);
 	sync_watch_line(&s, &report, &master, &phc, text, sizeof(text));
 	assert_non_null(strstr(text, "SLAVE"));
@@ -104,8 +104,8 @@ static void the_line_of_a_second(void **state)
 		assert_true(strlen(text) < size);
 		assert_int_equal(text[size], 'x');
 	}
-	sync_series_free(&master);
-	sync_series_free(&phc);
+	sync_course_free(&master);
+	sync_course_free(&phc);
 }
 
 int main(void)

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ptp/watch.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/spsc.h"
+#include "ptp/sync_record.h"
+#include "ptp/sync_text.h"
+
+#define SUBSCRIBE_S 180
+#define RENEW_NS (60 * NSEC_PER_SEC)
+#define EVENTS (MGMT_EVENT_PORT_STATE | MGMT_EVENT_TIME_SYNC | MGMT_EVENT_PARENT_DATA_SET)
+#define HASTE_NS (50 * NSEC_PER_MSEC) /* a flood of changes is looked at no more often */
+
+struct sync_watch {
+	struct sync_source *source;
+	struct sync_watch_config config;
+	struct spsc notes, records;
+	pthread_t thread;
+	bool started, joined;
+	int stop_fd;
+	atomic_bool good;
+	_Atomic uint64_t losses;
+	_Atomic int64_t lost_ns;
+
+	/* the thread's own */
+	struct sync_snapshot snapshot;
+	struct sync_report report;
+	struct sync_latch latch;
+	struct ptp4l *subscribed; /* compared only: another connection needs its own subscription */
+	int64_t renew_ns, lost_since_ns;
+	uint64_t looks;
+	unsigned int port_state;
+	bool changed; /* ptp4l told of something that cannot wait for the next second */
+};
+
+bool sync_latch_take(struct sync_latch *latch, enum sync_verdict verdict)
+{
+	bool before = latch->good;
+
+	latch->good_looks = verdict == SYNC_VERDICT_GOOD ? latch->good_looks + 1 : 0;
+	latch->doubtful_looks = verdict == SYNC_VERDICT_CANNOT_TELL ? latch->doubtful_looks + 1 : 0;
+	if (verdict == SYNC_VERDICT_NOT_GOOD || latch->doubtful_looks >= SYNC_DOUBT)
+		latch->good = false;
+	else if (latch->good_looks >= SYNC_SETTLE)
+		latch->good = true;
+	return latch->good != before;
+}
+
+static void wake_up(const struct sync_watch *w)
+{
+	const uint64_t one = 1;
+
+	/* it cannot fail but for a counter that is full, and then the reader is awake */
+	if (w->config.wake_fd >= 0 && write(w->config.wake_fd, &one, sizeof(one)) < 0)
+		return;
+}
+
+static void set_flags(struct sync_watch *w)
+{
+	for (int i = 0; i < 2; i++)
+		if (w->config.lost_flag[i])
+			atomic_store(w->config.lost_flag[i], !w->latch.good);
+	atomic_store(&w->good, w->latch.good);
+}
+
+static void note_change(struct sync_watch *w, bool changed)
+{
+	unsigned int state = sync_port_state(&w->snapshot);
+	struct sync_note note = { .kind = SYNC_NOTE_CHANGE };
+	int64_t now = clock_now_ns(CLOCK_MONOTONIC);
+
+	if (changed && !w->latch.good) {
+		w->lost_since_ns = now;
+		atomic_fetch_add(&w->losses, 1);
+		note.kind = SYNC_NOTE_LOST;
+		sync_first_wrong(&w->report, note.text, sizeof(note.text));
+	} else if (changed) {
+		note.kind = SYNC_NOTE_RECOVERED;
+		note.after_ns = now - w->lost_since_ns;
+		atomic_fetch_add(&w->lost_ns, note.after_ns);
+		sync_first_wrong(&w->report, note.text, sizeof(note.text));
+	} else if (w->looks > 1 && state != w->port_state) {
+		snprintf(note.text, sizeof(note.text), "port %s -> %s",
+			 port_state_name(w->port_state), port_state_name(state));
+	}
+	w->port_state = state;
+	if (!note.text[0])
+		return;
+	spsc_push(&w->notes, &note);
+	wake_up(w);
+}
+
+static void look(struct sync_watch *w, bool regular)
+{
+	struct sync_record record;
+
+	w->changed = false;
+	/* processes come and go slowly, and /proc is large */
+	sync_source_read(w->source, regular && w->looks % 5 == 0, &w->snapshot);
+	w->looks++;
+	sync_judge(&w->snapshot, &w->config.bars, &w->report);
+	/* good looks count by the second, bad ones at once */
+	if (regular || w->report.verdict == SYNC_VERDICT_NOT_GOOD) {
+		bool changed = sync_latch_take(&w->latch, w->report.verdict);
+
+		set_flags(w);
+		note_change(w, changed);
+	}
+	if (!regular)
+		return;
+	sync_record_make(&w->snapshot, &w->report, w->config.run, &record);
+	if (!w->latch.good)
+		record.status &= (uint16_t)~SYNC_GOOD;
+	spsc_push(&w->records, &record);
+}
+
+static void on_notify(void *context, const struct mgmt_tlv *tlv)
+{
+	struct sync_watch *w = context;
+
+	switch (tlv->id) {
+	case MGMT_TIME_STATUS_NP:
+		/* one with each sync message: only what is out of line needs a look */
+		w->changed |= tlv->data.time_status.gm_present !=
+				      w->snapshot.time_status.gm_present ||
+			      memcmp(tlv->data.time_status.gm, w->snapshot.time_status.gm, 8) ||
+			      tlv->data.time_status.master_offset_ns > w->report.limit_ns ||
+			      tlv->data.time_status.master_offset_ns < -w->report.limit_ns;
+		break;
+	case MGMT_PORT_DATA_SET:
+	case MGMT_PARENT_DATA_SET:
+		w->changed = true;
+		break;
+	}
+}
+
+static void subscribe(struct sync_watch *w, int64_t now_ns)
+{
+	struct ptp4l *client = sync_source_ptp4l(w->source);
+	struct ptp4l_status status;
+
+	if (client == w->subscribed && now_ns < w->renew_ns)
+		return;
+	w->subscribed = client;
+	w->renew_ns = now_ns + RENEW_NS;
+	if (!client)
+		return;
+	ptp4l_on_notify(client, on_notify, w);
+	/* refused on a read-only socket: then the look of each second has to do */
+	ptp4l_subscribe(client, EVENTS, SUBSCRIBE_S, &status);
+}
+
+static bool stopped(const struct sync_watch *w)
+{
+	uint64_t value;
+
+	return read(w->stop_fd, &value, sizeof(value)) > 0;
+}
+
+/* Until `until_ns`, a change, or the end. Returns false at the end. */
+static bool wait_until(struct sync_watch *w, int64_t until_ns)
+{
+	int64_t begin_ns = clock_now_ns(CLOCK_MONOTONIC);
+
+	for (;;) {
+		struct ptp4l *client = sync_source_ptp4l(w->source);
+		int64_t now = clock_now_ns(CLOCK_MONOTONIC);
+		int64_t left = until_ns - now;
+		struct pollfd fds[2] = { { .fd = w->stop_fd, .events = POLLIN },
+					 { .fd = client ? ptp4l_fd(client) : -1,
+					   .events = POLLIN } };
+		struct timespec ts;
+
+		if (left <= 0)
+			return !stopped(w);
+		if (w->changed) {
+			if (now - begin_ns >= HASTE_NS)
+				return !stopped(w);
+			left = HASTE_NS - (now - begin_ns);
+		}
+		ts = ns_to_timespec(left);
+		/* while hurrying, what else ptp4l says can wait in its queue */
+		if (ppoll(fds, w->changed ? 1 : 2, &ts, NULL) < 0 && errno != EINTR)
+			return false;
+		if (fds[0].revents)
+			return false;
+		if (!w->changed && fds[1].revents)
+			ptp4l_receive(client);
+	}
+}
+
+static void *watch(void *context)
+{
+	struct sync_watch *w = context;
+	int64_t next = clock_now_ns(CLOCK_MONOTONIC);
+	bool regular = true;
+
+	pthread_setname_np(pthread_self(), "sync-watch");
+	for (;;) {
+		int64_t now;
+
+		look(w, regular);
+		now = clock_now_ns(CLOCK_MONOTONIC);
+		subscribe(w, now);
+		if (regular)
+			next += NSEC_PER_SEC;
+		if (next <= now) /* ptp4l took its time: no second look to catch up */
+			next = now + NSEC_PER_SEC;
+		if (!wait_until(w, next))
+			break;
+		regular = clock_now_ns(CLOCK_MONOTONIC) >= next;
+	}
+	if (!w->latch.good)
+		atomic_fetch_add(&w->lost_ns, clock_now_ns(CLOCK_MONOTONIC) - w->lost_since_ns);
+	return NULL;
+}
+
+struct sync_watch *sync_watch_start(struct sync_source *source,
+				    const struct sync_watch_config *config, struct error *err)
+{
+	struct sync_watch *w = calloc(1, sizeof(*w));
+	sigset_t all, before;
+	int rc;
+
+	if (!w) {
+		sync_source_close(source);
+		error_errno(err, ENOMEM, "cannot watch the clocks");
+		return NULL;
+	}
+	w->source = source;
+	w->config = *config;
+	w->latch.good = config->good;
+	w->lost_since_ns = clock_now_ns(CLOCK_MONOTONIC);
+	set_flags(w);
+	w->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	/* records: ten minutes of a writer that is held up */
+	if (w->stop_fd < 0 || spsc_init(&w->notes, 64, sizeof(struct sync_note)) ||
+	    spsc_init(&w->records, 600, sizeof(struct sync_record))) {
+		error_errno(err, w->stop_fd < 0 ? errno : ENOMEM, "cannot watch the clocks");
+		goto out;
+	}
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(&w->thread, NULL, watch, w);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (rc) {
+		error_errno(err, rc, "cannot start the thread that watches the clocks");
+		goto out;
+	}
+	w->started = true;
+	return w;
+out:
+	sync_watch_free(w);
+	return NULL;
+}
+
+bool sync_watch_good(const struct sync_watch *w)
+{
+	return atomic_load_explicit(&w->good, memory_order_relaxed);
+}
+
+uint64_t sync_watch_losses(const struct sync_watch *w, int64_t *lost_ns)
+{
+	*lost_ns = atomic_load(&w->lost_ns);
+	return atomic_load(&w->losses);
+}
+
+bool sync_watch_note(struct sync_watch *w, struct sync_note *note)
+{
+	return spsc_pop(&w->notes, note);
+}
+
+bool sync_watch_record(struct sync_watch *w, struct sync_record *record)
+{
+	return spsc_pop(&w->records, record);
+}
+
+void sync_watch_stop(struct sync_watch *w)
+{
+	const uint64_t one = 1;
+
+	if (!w || !w->started || w->joined)
+		return;
+	if (write(w->stop_fd, &one, sizeof(one)) == sizeof(one)) {
+		pthread_join(w->thread, NULL);
+		w->joined = true;
+	}
+}
+
+void sync_watch_free(struct sync_watch *w)
+{
+	if (!w)
+		return;
+	sync_watch_stop(w);
+	sync_source_close(w->source);
+	if (w->stop_fd >= 0)
+		close(w->stop_fd);
+	spsc_free(&w->notes);
+	spsc_free(&w->records);
+	free(w);
+}
+
+enum sync_verdict sync_gate(struct sync_source *source, const struct sync_bars *bars,
+			    int64_t wait_ns, const struct sync_gate_events *events, char *text,
+			    size_t size)
+{
+	int64_t start = clock_now_ns(CLOCK_MONOTONIC), next = start;
+	struct sync_snapshot *snapshot = malloc(sizeof(*snapshot));
+	struct sync_report *report = malloc(sizeof(*report));
+	enum sync_verdict verdict = SYNC_VERDICT_CANNOT_TELL;
+	int told = -1;
+	int good = 0;
+
+	snprintf(text, size, "no memory to look at the clocks");
+	for (uint64_t looks = 0; snapshot && report; looks++) {
+		struct timespec until;
+
+		sync_source_read(source, looks % 5 == 0, snapshot);
+		sync_judge(snapshot, bars, report);
+		sync_first_wrong(report, text, size);
+		verdict = report->verdict;
+		good = verdict == SYNC_VERDICT_GOOD ? good + 1 : 0;
+		if (good >= SYNC_SETTLE || (good && !looks))
+			break;
+		/* good, but not for long enough yet: that is no verdict */
+		if (verdict == SYNC_VERDICT_GOOD) {
+			verdict = SYNC_VERDICT_NOT_GOOD;
+			snprintf(text, size, "the clock chain has been good for %d s only", good);
+		}
+		if (events && events->waiting && wait_ns && report->first != told && !good)
+			events->waiting(events->context, text);
+		told = report->first;
+		next += NSEC_PER_SEC;
+		if (next - start > wait_ns ||
+		    (events && events->interrupted && events->interrupted(events->context)))
+			break;
+		until = ns_to_timespec(next);
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+	}
+	free(snapshot);
+	free(report);
+	return verdict;
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "engine/sync_guard.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "ptp/watch.h"
+
+struct sync_guard {
+	enum sync_policy policy;
+	enum sync_loss loss;
+	int64_t limit_ns;
+	struct sync_source *source; /* until it is watched */
+	struct sync_watch *watch;
+	bool good; /* at the start */
+	char verdict[256];
+	sync_guard_say say;
+	void *context;
+};
+
+static void say(const struct sync_guard *guard, bool warning, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void say(const struct sync_guard *guard, bool warning, const char *format, ...)
+{
+	char text[800];
+	va_list args;
+
+	if (!guard->say)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	guard->say(guard->context, warning, text);
+}
+
+/* What the gate's callbacks need. */
+struct waiting {
+	const struct sync_guard *guard;
+	bool (*interrupted)(void *context);
+	void *context;
+};
+
+static bool is_interrupted(void *context)
+{
+	const struct waiting *waiting = context;
+
+	return waiting->interrupted && waiting->interrupted(waiting->context);
+}
+
+static void tell_waiting(void *context, const char *text)
+{
+	const struct waiting *waiting = context;
+
+	say(waiting->guard, false, "waiting for the clocks: %s", text);
+}
+
+/* Returns 0, or -1 with the error: the policy forbids to start. */
+static int pass_gate(struct sync_guard *guard, int64_t wait_ns, bool (*interrupted)(void *context),
+		     struct error *err)
+{
+	const struct sync_bars bars = { .limit_ns = guard->limit_ns };
+	const struct waiting waiting = { guard, interrupted, guard->context };
+	const struct sync_gate_events events = { is_interrupted, tell_waiting, (void *)&waiting };
+	enum sync_verdict verdict;
+	char text[640];
+
+	/* only "require" has something to wait for: "warn" starts in any case */
+	verdict = sync_gate(guard->source, &bars,
+			    guard->policy == SYNC_POLICY_REQUIRE ? wait_ns : 0, &events, text,
+			    sizeof(text));
+	guard->good = verdict == SYNC_VERDICT_GOOD;
+	if (guard->good) {
+		snprintf(guard->verdict, sizeof(guard->verdict), "good");
+		return 0;
+	}
+	snprintf(guard->verdict, sizeof(guard->verdict), "%.16s: %.230s",
+		 sync_verdict_name(verdict), text);
+	if (guard->policy == SYNC_POLICY_WARN)
+		say(guard, true, "the clocks are %s: %s",
+		    verdict == SYNC_VERDICT_NOT_GOOD ? "not in sync" : "not known to be in sync",
+		    text);
+	if (guard->policy != SYNC_POLICY_REQUIRE)
+		return 0;
+	if (is_interrupted((void *)&waiting))
+		return error_system(err, "interrupted while waiting for the clocks");
+	return error_system(
+		err, "the clocks are %s: %s (--sync warn starts all the same)",
+		verdict == SYNC_VERDICT_NOT_GOOD ? "not in sync" : "not known to be in sync", text);
+}
+
+int sync_guard_open(const struct sync_guard_options *options, const char *ifname, bool timed,
+		    bool (*interrupted)(void *context), sync_guard_say to_say, void *context,
+		    struct sync_guard **result, struct error *err)
+{
+	struct sync_source_config config = { .iface = ifname,
+					     .ptp4l = options->ptp4l,
+					     .frequency_ns = 100 * NSEC_PER_MSEC };
+	struct sync_guard *guard;
+	int phc;
+
+	*result = NULL;
+	if (phc_index_of(ifname, &phc, NULL, err))
+		return -1;
+	guard = calloc(1, sizeof(*guard));
+	if (!guard)
+		return error_errno(err, ENOMEM, "cannot watch the clocks");
+	guard->policy = options->policy;
+	if (guard->policy == SYNC_POLICY_AUTO)
+		guard->policy = timed && phc >= 0 ? SYNC_POLICY_REQUIRE : SYNC_POLICY_IGNORE;
+	guard->loss = options->loss;
+	if (guard->loss == SYNC_LOSS_AUTO)
+		guard->loss = guard->policy == SYNC_POLICY_REQUIRE ? SYNC_LOSS_PAUSE
+								   : SYNC_LOSS_WARN;
+	guard->limit_ns = options->limit_ns;
+	guard->say = to_say;
+	guard->context = context;
+	if (guard->policy == SYNC_POLICY_IGNORE && phc < 0 && !options->ptp4l.socket) {
+		sync_guard_close(guard);
+		return 0;
+	}
+	guard->source = sync_source_open(&config, err);
+	if (!guard->source || pass_gate(guard, options->wait_ns, interrupted, err)) {
+		sync_guard_close(guard);
+		return -1;
+	}
+	*result = guard;
+	return 0;
+}
+
+const char *sync_guard_verdict(const struct sync_guard *guard)
+{
+	return guard ? guard->verdict : "not applicable";
+}
+
+int sync_guard_watch(struct sync_guard *guard, uint32_t run, atomic_uint *unsynced,
+		     atomic_uint *paused, int wake_fd, struct error *err)
+{
+	struct sync_watch_config config = { .bars.limit_ns = guard->limit_ns,
+					    .run = run,
+					    .good = guard->good,
+					    .wake_fd = wake_fd };
+
+	if (guard->policy != SYNC_POLICY_IGNORE) {
+		/* frames that are under way when it is lost are marked, also where it pauses */
+		config.lost_flag[0] = unsynced;
+		if (guard->loss != SYNC_LOSS_WARN)
+			config.lost_flag[1] = paused;
+	}
+	guard->watch = sync_watch_start(guard->source, &config, err);
+	guard->source = NULL;
+	return guard->watch ? 0 : -1;
+}
+
+bool sync_guard_speak(struct sync_guard *guard)
+{
+	static const char *const consequence[] = {
+		[SYNC_LOSS_WARN] = "frames are marked and not counted in the statistics",
+		[SYNC_LOSS_PAUSE] = "pausing",
+		[SYNC_LOSS_STOP] = "stopping",
+	};
+	struct sync_note note;
+	bool stop = false;
+
+	if (!guard || !guard->watch)
+		return false;
+	while (sync_watch_note(guard->watch, &note)) {
+		char duration[DURATION_TEXT];
+
+		if (guard->policy == SYNC_POLICY_IGNORE)
+			continue;
+		switch (note.kind) {
+		case SYNC_NOTE_LOST:
+			say(guard, true, "clocks out of sync (%s): %s", consequence[guard->loss],
+			    note.text);
+			stop |= guard->loss == SYNC_LOSS_STOP;
+			break;
+		case SYNC_NOTE_RECOVERED:
+			say(guard, false, "clocks in sync again after %s",
+			    format_duration(note.after_ns / NSEC_PER_MSEC * NSEC_PER_MSEC,
+					    duration));
+			break;
+		case SYNC_NOTE_CHANGE:
+			say(guard, false, "clocks: %s", note.text);
+			break;
+		}
+	}
+	return stop;
+}
+
+bool sync_guard_record(struct sync_guard *guard, struct sync_record *record)
+{
+	return guard && guard->watch && sync_watch_record(guard->watch, record);
+}
+
+bool sync_guard_good(const struct sync_guard *guard)
+{
+	if (!guard || guard->policy == SYNC_POLICY_IGNORE)
+		return true;
+	return guard->watch ? sync_watch_good(guard->watch) : guard->good;
+}
+
+uint64_t sync_guard_losses(const struct sync_guard *guard, int64_t *lost_ns)
+{
+	*lost_ns = 0;
+	return guard && guard->watch ? sync_watch_losses(guard->watch, lost_ns) : 0;
+}
+
+void sync_guard_stop(struct sync_guard *guard)
+{
+	if (guard)
+		sync_watch_stop(guard->watch);
+}
+
+void sync_guard_close(struct sync_guard *guard)
+{
+	if (!guard)
+		return;
+	sync_watch_free(guard->watch);
+	sync_source_close(guard->source);
+	free(guard);
+}
