@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tc/mqprio.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "host/netlink.h"
+#include "tc/tc_headers.h"
+
+void mqprio_put(struct nlmsghdr *nlh, const struct deployment *deployment)
+{
+	struct nlattr *options = mnl_nlmsg_get_payload_tail(nlh);
+	struct tc_mqprio_qopt qopt;
+
+	class_map_fill(deployment, &qopt);
+	/* the struct first, attributes behind it */
+	mnl_attr_put(nlh, TCA_OPTIONS, sizeof(qopt), &qopt);
+	for (unsigned c = 0; deployment->preemption && c < deployment->schedule.class_count; c++) {
+		struct nlattr *entry = mnl_attr_nest_start(nlh, MQPRIO_TC_ENTRY);
+
+		mnl_attr_put_u32(nlh, MQPRIO_TC_ENTRY_INDEX, c);
+		mnl_attr_put_u32(nlh, MQPRIO_TC_ENTRY_FP,
+				 deployment->schedule.classes[c].preemptible ? FP_PREEMPTIBLE
+									     : FP_EXPRESS);
+		mnl_attr_nest_end(nlh, entry);
+	}
+	mnl_attr_nest_end(nlh, options);
+}
+
+int mqprio_parse(const void *options, size_t size, struct mqprio_state *state)
+{
+	const void *tail = (const char *)options + MNL_ALIGN(sizeof(struct tc_mqprio_qopt));
+	struct tc_mqprio_qopt qopt;
+	const struct nlattr *attr;
+
+	memset(state, 0, sizeof(*state));
+	if (size < sizeof(qopt))
+		return -EBADMSG;
+	memcpy(&qopt, options, sizeof(qopt));
+	class_map_read(&qopt, &state->map);
+	state->hw = qopt.hw != 0;
+	if (size <= MNL_ALIGN(sizeof(qopt)))
+		return 0;
+	mnl_attr_for_each_payload(tail, size - MNL_ALIGN(sizeof(qopt)))
+	{
+		const struct nlattr *attrs[MQPRIO_TC_ENTRY_FP + 1];
+		const uint32_t *class, *fp;
+
+		if (mnl_attr_get_type(attr) != MQPRIO_TC_ENTRY)
+			continue;
+		netlink_attributes(mnl_attr_get_payload(attr), mnl_attr_get_payload_len(attr),
+				   attrs, MQPRIO_TC_ENTRY_FP);
+		class = netlink_payload(attrs[MQPRIO_TC_ENTRY_INDEX], sizeof(*class));
+		fp = netlink_payload(attrs[MQPRIO_TC_ENTRY_FP], sizeof(*fp));
+		if (class && fp && *class < SCHEDULE_CLASSES_MAX)
+			state->preemption[*class] = (uint8_t)*fp;
+	}
+	return 0;
+}
