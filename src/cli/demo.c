@@ -219,14 +219,14 @@ static int await_receiver(struct demo *demo, pid_t receiver, int ready, struct e
 static int run(struct demo *demo, struct error *err)
 {
 	char ready_fd[16];
-	const char *const receive[] = { "tsnpub receive", "--iface",    RECEIVER_IFACE,
-					"--log",          demo->rx_log, "--quiet",
-					"--ready-fd",     "1",          NULL };
+	const char *const receive[] = { "tsnpub", "receive",    "--iface", RECEIVER_IFACE,
+					"--log",  demo->rx_log, "--quiet", "--ready-fd",
+					ready_fd, NULL };
 	const char *const publish[] = { "tsnpub",       "--iface",   SENDER_IFACE,
 					"--cycle",      demo->cycle, "--duration",
 					demo->duration, "--log",     demo->tx_log,
 					"--quiet",      NULL };
-	const char *report[] = { "tsnpub report", demo->rx_log, demo->tx_log, NULL, NULL };
+	const char *report[] = { "tsnpub", "report", demo->rx_log, demo->tx_log, NULL, NULL };
 	int ready[2], status, publisher_status, receiver_status;
 	pid_t receiver, publisher;
 
@@ -269,7 +269,7 @@ static int run(struct demo *demo, struct error *err)
 				    "the receiver failed with status %d; its message stands above",
 				    receiver_status);
 	if (demo->json)
-		report[3] = "--json";
+		report[4] = "--json";
 	publisher = start(report, -1, false, err);
 	if (publisher < 0)
 		return -1;
