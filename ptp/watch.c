@@ -19,6 +19,7 @@
 #define SUBSCRIBE_S 180
 #define RENEW_NS (60 * NSEC_PER_SEC)
 #define EVENTS (MGMT_EVENT_PORT_STATE | MGMT_EVENT_TIME_SYNC | MGMT_EVENT_PARENT_DATA_SET)
+#define STACK_SIZE (256 << 10) /* under locked memory the default of 8 MiB would be resident */
 #define HASTE_NS (50 * NSEC_PER_MSEC) /* a flood of changes is looked at no more often */
 
 struct sync_watch {
@@ -229,6 +230,7 @@ struct sync_watch *sync_watch_start(struct sync_source *source,
 				    const struct sync_watch_config *config, struct error *err)
 {
 	struct sync_watch *w = calloc(1, sizeof(*w));
+	pthread_attr_t attributes;
 	sigset_t all, before;
 	int rc;
 
@@ -251,7 +253,10 @@ struct sync_watch *sync_watch_start(struct sync_source *source,
 	}
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&w->thread, NULL, watch, w);
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_SIZE);
+	rc = pthread_create(&w->thread, &attributes, watch, w);
+	pthread_attr_destroy(&attributes);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (rc) {
 		error_errno(err, rc, "cannot start the thread that watches the clocks");

@@ -73,6 +73,7 @@ static void started(void *context, struct publisher *publisher)
 		     o->count > 1 ? "s" : "", format_duration(o->cycle_ns, cycle), s->link.name,
 		     s->driver[0] ? s->driver : "unknown driver", speed);
 	message_note("pacing %s: %s", pacing_name(s->pacing.kind), s->pacing.reason);
+	message_note("clocks: %s", s->sync);
 	message_note("cyclic thread: %s", realtime_describe(&s->realtime, realtime));
 	if (s->stamps && s->stamp_every > 1)
 		message_note("TX stamps: %s, of one frame in %u", stamps_text(s->stamps),
@@ -141,6 +142,8 @@ static void print_oddities(const struct publisher_counts *n)
 	} lines[] = {
 		{ "clock steps", n->steps },
 		{ "link losses", n->link_losses },
+		{ "losses of clock sync", n->sync_losses },
+		{ "ms without clock sync", (uint64_t)(n->unsynced_ns / NSEC_PER_MSEC) },
 		{ "TX stamps that did not come", n->collector.missing_stamps },
 		{ "TX stamps that came too late", n->collector.late_stamps },
 		{ "TX stamps that came twice", n->collector.duplicate_stamps },
@@ -157,9 +160,10 @@ static void print_oddities(const struct publisher_counts *n)
 
 static json_t *oddities_object(const struct publisher_counts *n)
 {
-	return json_pack("{sI sI sI sI sI sI sI sI sI}", "clock_steps", (json_int_t)n->steps,
-			 "link_losses", (json_int_t)n->link_losses, "stamps_missing",
-			 (json_int_t)n->collector.missing_stamps, "stamps_late",
+	return json_pack("{sI sI sI sI sI sI sI sI sI sI sI}", "clock_steps", (json_int_t)n->steps,
+			 "link_losses", (json_int_t)n->link_losses, "sync_losses",
+			 (json_int_t)n->sync_losses, "unsynced_ns", (json_int_t)n->unsynced_ns,
+			 "stamps_missing", (json_int_t)n->collector.missing_stamps, "stamps_late",
 			 (json_int_t)n->collector.late_stamps, "stamps_duplicate",
 			 (json_int_t)n->collector.duplicate_stamps, "stamps_foreign",
 			 (json_int_t)(n->collector.foreign + n->unattributed), "untold",
@@ -186,6 +190,7 @@ static int print_json(const struct publish_request *request, struct publisher *p
 	json_object_set_new(document, "realtime",
 			    json_string(realtime_describe(&s->realtime, realtime)));
 	json_object_set_new(document, "tai_offset_s", json_integer(s->tai_offset_s));
+	json_object_set_new(document, "sync", json_string(s->sync));
 	json_object_set_new(document, "counters", oddities_object(counts));
 	if (request->publisher.log_path)
 		json_object_set_new(document, "log", json_string(request->publisher.log_path));

@@ -54,19 +54,22 @@ static const struct option_row options[PUBLISH_OPTIONS] = {
 				    "on, off or auto: the launch time is the latest one (as etf is "
 				    "set)" },
 	[PUBLISH_ON_LINK_LOSS] = { "on-link-loss", 0, "WHAT", 3, "wait (default) or stop" },
-	[PUBLISH_CPU] = { "cpu", 0, "N", 4,
-			  "of the cyclic thread (an isolated one, else the last)" },
-	[PUBLISH_RT_PRIORITY] = { "rt-priority", 0, "N", 4, "1 to 99 (80)" },
-	[PUBLISH_POLICY] = { "policy", 0, "NAME", 4, "fifo (default), rr, deadline or other" },
-	[PUBLISH_STRICT] = { "strict", 0, NULL, 4,
+#define SYNC_ROW(option, name, argument, text) \
+	[PUBLISH_SYNC_FIRST + SYNC_OPTION_##option] = { name, 0, argument, 4, text },
+	SYNC_OPTION_TABLE(SYNC_ROW)
+		[PUBLISH_CPU] = { "cpu", 0, "N", 5,
+				  "of the cyclic thread (an isolated one, else the last)" },
+	[PUBLISH_RT_PRIORITY] = { "rt-priority", 0, "N", 5, "1 to 99 (80)" },
+	[PUBLISH_POLICY] = { "policy", 0, "NAME", 5, "fifo (default), rr, deadline or other" },
+	[PUBLISH_STRICT] = { "strict", 0, NULL, 5,
 			     "a real-time setting that cannot be had is an error" },
-	[PUBLISH_TIMESTAMPS] = { "timestamps", 0, "LIST", 5,
+	[PUBLISH_TIMESTAMPS] = { "timestamps", 0, "LIST", 6,
 				 "TX stamps: auto (hw and sw), none, or some of sched,sw,hw" },
-	[PUBLISH_TIMESTAMP_EVERY] = { "timestamp-every", 0, "N", 5,
+	[PUBLISH_TIMESTAMP_EVERY] = { "timestamp-every", 0, "N", 6,
 				      "ask for stamps of one frame in N (chosen by rate and NIC)" },
-	[PUBLISH_LOG] = { "log", 'l', "FILE", 5, "write a record of each frame" },
-	[PUBLISH_JSON] = { "json", 'j', NULL, 5, "the summary as one JSON document" },
-	[PUBLISH_QUIET] = { "quiet", 'q', NULL, 5, "no live line and no summary, only warnings" },
+	[PUBLISH_LOG] = { "log", 'l', "FILE", 6, "write a record of each frame" },
+	[PUBLISH_JSON] = { "json", 'j', NULL, 6, "the summary as one JSON document" },
+	[PUBLISH_QUIET] = { "quiet", 'q', NULL, 6, "no live line and no summary, only warnings" },
 };
 
 const char *publish_option_name(enum publish_option option)
@@ -89,6 +92,7 @@ static const char *const groups[] = {
 	"What and how long:",
 	"The frames (of one stream, or what all streams have in common):",
 	"When they leave:",
+	"The clocks:",
 	"The cyclic thread:",
 	"Stamps and results:",
 };
@@ -392,6 +396,20 @@ static int convert_timing(struct conversion *c)
 	return 0;
 }
 
+static int convert_sync(struct conversion *c)
+{
+	struct sync_guard_options *sync = &c->request->publisher.sync;
+
+	*sync = (struct sync_guard_options)SYNC_GUARD_DEFAULTS;
+	for (int i = 0; i < SYNC_OPTIONS; i++) {
+		const char *text = given(c, (enum publish_option)(PUBLISH_SYNC_FIRST + i));
+
+		if (text && sync_option_set((enum sync_option)i, c->what, text, sync, c->err))
+			return -1;
+	}
+	return 0;
+}
+
 static int convert_realtime(struct conversion *c)
 {
 	struct publisher_options *p = &c->request->publisher;
@@ -565,8 +583,8 @@ int publish_convert(const struct publish_texts *line, const struct config_file *
 
 	memset(request, 0, sizeof(*request));
 	if (convert_iface(&c) < 0 || convert_length(&c) < 0 || convert_frames(&c) < 0 ||
-	    convert_timing(&c) < 0 || convert_realtime(&c) < 0 || convert_stamps(&c) < 0 ||
-	    convert_results(&c) < 0)
+	    convert_timing(&c) < 0 || convert_sync(&c) < 0 || convert_realtime(&c) < 0 ||
+	    convert_stamps(&c) < 0 || convert_results(&c) < 0)
 		return -1;
 	return convert_streams(&c);
 }

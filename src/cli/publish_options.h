@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/stream_yaml.h"
+#include "cli/sync_options.h"
 #include "engine/publisher.h"
 
 enum publish_option {
@@ -32,6 +33,8 @@ enum publish_option {
 	PUBLISH_SPIN,
 	PUBLISH_DEADLINE_MODE,
 	PUBLISH_ON_LINK_LOSS,
+	PUBLISH_SYNC_FIRST, /* as enum sync_option */
+	PUBLISH_SYNC_LAST = PUBLISH_SYNC_FIRST + SYNC_OPTIONS - 1,
 	PUBLISH_CPU,
 	PUBLISH_RT_PRIORITY,
 	PUBLISH_POLICY,

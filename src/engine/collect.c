@@ -151,6 +151,7 @@ void *publisher_write(void *context)
 {
 	struct publisher *p = context;
 	struct tx_record batch[64];
+	struct sync_record sync;
 	int64_t flushed = clock_now_ns(CLOCK_MONOTONIC);
 	bool done;
 
@@ -167,6 +168,9 @@ void *publisher_write(void *context)
 			if (count)
 				failed |= log_append(p->log, batch, count, &err);
 		} while (count == 64);
+		/* one a second, of the clocks */
+		while (sync_guard_record(p->sync, &sync))
+			failed |= log_append(p->log, &sync, 1, &err);
 		if (clock_now_ns(CLOCK_MONOTONIC) - flushed >= NSEC_PER_SEC) {
 			failed |= log_flush(p->log, &err);
 			flushed = clock_now_ns(CLOCK_MONOTONIC);

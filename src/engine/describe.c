@@ -61,6 +61,7 @@ json_t *publisher_describe(const struct publisher *p)
 	json_object_set_new(description, "interface", json_string(s->link.name));
 	json_object_set_new(description, "driver", json_string(s->driver));
 	json_object_set_new(description, "mac", json_string(format_mac(s->link.mac, mac)));
+	json_object_set_new(description, "sync", json_string(s->sync));
 	json_object_set_new(description, "options", describe_options(p));
 	json_object_set_new(description, "streams", describe_streams(p));
 	return description;

@@ -193,6 +193,17 @@ static void take_note(struct run *run, const struct publisher_note *note)
 		    : "");
 }
 
+static void take_sync_notes(struct run *run)
+{
+	struct publisher *p = run->p;
+
+	if (!sync_guard_speak(p->sync, run->events->say, run->events->context) || run->stopping)
+		return;
+	run->stopping = true;
+	p->counts.stopped_early = true;
+	cycle_control_stop(&p->control);
+}
+
 static void take_notes(struct run *run)
 {
 	struct publisher_note note;
@@ -204,6 +215,7 @@ static void take_notes(struct run *run)
 		take_note(run, &note);
 	while (spsc_pop(&run->p->log_notes, &note))
 		take_note(run, &note);
+	take_sync_notes(run);
 }
 
 static int open_descriptors(struct publisher *p, struct error *err)
@@ -270,6 +282,14 @@ int publisher_run(struct publisher *p, const struct publisher_events *events, st
 		keep |= 1ULL << CAP_NET_ADMIN;
 	if (capability_keep_only(keep, &restore_err) < 0)
 		say(&run, true, "%s", restore_err.text);
+	/* after the capabilities are gone, and off the cyclic thread's CPU: its thread inherits both */
+	result = sync_guard_watch(p->sync, p->setup.run, &p->control.unsynced, &p->control.paused,
+				  p->wake_fd, err);
+	if (result) {
+		join_threads(p, true);
+		realtime_release(&p->setup.realtime);
+		return result;
+	}
 	if (!p->setup.link.running) {
 		run.down_since_ns = clock_now_ns(CLOCK_MONOTONIC);
 		atomic_store(&p->control.link_down, 1);
@@ -280,6 +300,9 @@ int publisher_run(struct publisher *p, const struct publisher_events *events, st
 	events->started(events->context, p);
 	sem_post(&p->go);
 	follow(&run);
+	sync_guard_stop(p->sync);
+	take_sync_notes(&run);
+	p->counts.sync_losses = sync_guard_losses(p->sync, &p->counts.unsynced_ns);
 	join_threads(p, false);
 	realtime_release(&p->setup.realtime);
 	if (p->hwtstamp) {

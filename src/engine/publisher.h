@@ -25,6 +25,7 @@
 #include "engine/collector.h"
 #include "engine/cycle.h"
 #include "engine/pacing.h"
+#include "engine/sync_guard.h"
 #include "host/link.h"
 #include "host/realtime.h"
 
@@ -55,6 +56,7 @@ struct publisher_options {
 	const char *log_path; /* NULL: none */
 	bool strict; /* a real-time shortfall is an error */
 	enum link_loss link_loss;
+	struct sync_guard_options sync;
 	char *const *argv; /* for the log's description */
 };
 
@@ -95,6 +97,7 @@ struct publisher_setup {
 	int64_t wire_ns; /* all frames of the fullest cycle; 0: speed unknown */
 	uint32_t run;
 	int tai_offset_s;
+	const char *sync; /* the verdict on the clocks, as sync_guard_verdict() gives it */
 };
 
 const struct publisher_setup *publisher_setup(const struct publisher *publisher);
@@ -108,7 +111,9 @@ struct publisher_counts {
 	uint64_t log_lost; /* records that are not in the log */
 	uint64_t steps; /* of the clock */
 	uint64_t link_losses;
-	bool stopped_early; /* by --on-link-loss stop */
+	uint64_t sync_losses;
+	int64_t unsynced_ns; /* for how long the clocks were not in sync, of all losses */
+	bool stopped_early; /* by --on-link-loss stop or --on-sync-loss stop */
 };
 
 void publisher_counts(const struct publisher *publisher, struct publisher_counts *counts);

@@ -34,6 +34,7 @@ struct publisher {
 	struct link_monitor *monitor;
 	struct hwtstamp *hwtstamp;
 	struct transmit *transmit;
+	struct sync_guard *sync; /* NULL: nothing to watch */
 	struct cycle_control control;
 	struct cycle cycle;
 	struct spsc events; /* cyclic -> collecting: struct cycle_event */

@@ -251,6 +251,11 @@ static int set_up(struct publisher *p, struct error *err)
 		       s->speed_mbps, s->link.name, p->wire_ns, &s->wire_ns, err) < 0 ||
 	    choose_pacing(p, err) < 0)
 		return -1;
+	/* before anything is changed: it may wait, and refuse */
+	if (sync_guard_open(&p->options.sync, s->link.name, s->pacing.kind != PACING_TIMER,
+			    &p->sync, err) < 0)
+		return -1;
+	s->sync = sync_guard_verdict(p->sync);
 	while (!s->run) /* 0 is kept free for "no run" */
 		if (getrandom(&s->run, sizeof(s->run), 0) < 0)
 			return error_errno(err, errno, "cannot draw a run id");
@@ -303,6 +308,7 @@ void publisher_close(struct publisher *p)
 	if (p->log && log_close(p->log, &err) < 0)
 		message_warn("%s", err.text);
 	realtime_release(&p->setup.realtime);
+	sync_guard_close(p->sync);
 	transmit_close(p->transmit);
 	link_monitor_close(p->monitor);
 	netlink_close(p->nl);

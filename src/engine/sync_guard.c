@@ -2,6 +2,7 @@
 #include "engine/sync_guard.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,54 +19,52 @@ struct sync_guard {
 	struct sync_watch *watch;
 	bool good; /* at the start */
 	char verdict[256];
-	sync_guard_say say;
-	void *context;
 };
 
-static void say(const struct sync_guard *guard, bool warning, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+static void say(sync_guard_say to_say, void *context, bool warning, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 
-static void say(const struct sync_guard *guard, bool warning, const char *format, ...)
+static void say(sync_guard_say to_say, void *context, bool warning, const char *format, ...)
 {
 	char text[800];
 	va_list args;
 
-	if (!guard->say)
-		return;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	guard->say(guard->context, warning, text);
+	to_say(context, warning, text);
 }
 
-/* What the gate's callbacks need. */
-struct waiting {
-	const struct sync_guard *guard;
-	bool (*interrupted)(void *context);
-	void *context;
-};
+static void the_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGHUP);
+}
 
+/* They are blocked while the gate waits, so that its socket is removed before one of them ends us. */
 static bool is_interrupted(void *context)
 {
-	const struct waiting *waiting = context;
+	sigset_t pending;
 
-	return waiting->interrupted && waiting->interrupted(waiting->context);
+	(void)context;
+	sigpending(&pending);
+	return sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) ||
+	       sigismember(&pending, SIGHUP);
 }
 
 static void tell_waiting(void *context, const char *text)
 {
-	const struct waiting *waiting = context;
-
-	say(waiting->guard, false, "waiting for the clocks: %s", text);
+	(void)context;
+	message_note("waiting for the clocks: %s", text);
 }
 
 /* Returns 0, or -1 with the error: the policy forbids to start. */
-static int pass_gate(struct sync_guard *guard, int64_t wait_ns, bool (*interrupted)(void *context),
-		     struct error *err)
+static int pass_gate(struct sync_guard *guard, int64_t wait_ns, struct error *err)
 {
 	const struct sync_bars bars = { .limit_ns = guard->limit_ns };
-	const struct waiting waiting = { guard, interrupted, guard->context };
-	const struct sync_gate_events events = { is_interrupted, tell_waiting, (void *)&waiting };
+	const struct sync_gate_events events = { is_interrupted, tell_waiting, NULL };
 	enum sync_verdict verdict;
 	char text[640];
 
@@ -81,12 +80,13 @@ static int pass_gate(struct sync_guard *guard, int64_t wait_ns, bool (*interrupt
 	snprintf(guard->verdict, sizeof(guard->verdict), "%.16s: %.230s",
 		 sync_verdict_name(verdict), text);
 	if (guard->policy == SYNC_POLICY_WARN)
-		say(guard, true, "the clocks are %s: %s",
-		    verdict == SYNC_VERDICT_NOT_GOOD ? "not in sync" : "not known to be in sync",
-		    text);
+		message_warn("the clocks are %s: %s",
+			     verdict == SYNC_VERDICT_NOT_GOOD ? "not in sync"
+							      : "not known to be in sync",
+			     text);
 	if (guard->policy != SYNC_POLICY_REQUIRE)
 		return 0;
-	if (is_interrupted((void *)&waiting))
+	if (is_interrupted(NULL))
 		return error_system(err, "interrupted while waiting for the clocks");
 	return error_system(
 		err, "the clocks are %s: %s (--sync warn starts all the same)",
@@ -94,18 +94,22 @@ static int pass_gate(struct sync_guard *guard, int64_t wait_ns, bool (*interrupt
 }
 
 int sync_guard_open(const struct sync_guard_options *options, const char *ifname, bool timed,
-		    bool (*interrupted)(void *context), sync_guard_say to_say, void *context,
 		    struct sync_guard **result, struct error *err)
 {
 	struct sync_source_config config = { .iface = ifname,
 					     .ptp4l = options->ptp4l,
 					     .frequency_ns = 100 * NSEC_PER_MSEC };
 	struct sync_guard *guard;
+	sigset_t signals, before;
+	bool failed;
 	int phc;
 
 	*result = NULL;
-	if (phc_index_of(ifname, &phc, NULL, err))
-		return -1;
+	if (phc_index_of(ifname, &phc, NULL, err)) {
+		if (err->status == STATUS_INPUT)
+			return -1;
+		phc = -1; /* a kernel that cannot be asked */
+	}
 	guard = calloc(1, sizeof(*guard));
 	if (!guard)
 		return error_errno(err, ENOMEM, "cannot watch the clocks");
@@ -117,19 +121,23 @@ int sync_guard_open(const struct sync_guard_options *options, const char *ifname
 		guard->loss = guard->policy == SYNC_POLICY_REQUIRE ? SYNC_LOSS_PAUSE
 								   : SYNC_LOSS_WARN;
 	guard->limit_ns = options->limit_ns;
-	guard->say = to_say;
-	guard->context = context;
 	if (guard->policy == SYNC_POLICY_IGNORE && phc < 0 && !options->ptp4l.socket) {
 		sync_guard_close(guard);
 		return 0;
 	}
+	the_signals(&signals);
+	sigprocmask(SIG_BLOCK, &signals, &before);
 	guard->source = sync_source_open(&config, err);
-	if (!guard->source || pass_gate(guard, options->wait_ns, interrupted, err)) {
+	failed = !guard->source || pass_gate(guard, options->wait_ns, err);
+	if (failed || is_interrupted(NULL))
 		sync_guard_close(guard);
-		return -1;
-	}
-	*result = guard;
-	return 0;
+	else
+		*result = guard;
+	/* a signal that came meanwhile may end the process here */
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (!failed && !*result)
+		return error_system(err, "interrupted while looking at the clocks");
+	return failed ? -1 : 0;
 }
 
 const char *sync_guard_verdict(const struct sync_guard *guard)
@@ -140,11 +148,12 @@ const char *sync_guard_verdict(const struct sync_guard *guard)
 int sync_guard_watch(struct sync_guard *guard, uint32_t run, atomic_uint *unsynced,
 		     atomic_uint *paused, int wake_fd, struct error *err)
 {
-	struct sync_watch_config config = { .bars.limit_ns = guard->limit_ns,
-					    .run = run,
-					    .good = guard->good,
-					    .wake_fd = wake_fd };
+	struct sync_watch_config config = { .run = run, .wake_fd = wake_fd };
 
+	if (!guard)
+		return 0;
+	config.bars.limit_ns = guard->limit_ns;
+	config.good = guard->good;
 	if (guard->policy != SYNC_POLICY_IGNORE) {
 		/* frames that are under way when it is lost are marked, also where it pauses */
 		config.lost_flag[0] = unsynced;
@@ -156,7 +165,7 @@ int sync_guard_watch(struct sync_guard *guard, uint32_t run, atomic_uint *unsync
 	return guard->watch ? 0 : -1;
 }
 
-bool sync_guard_speak(struct sync_guard *guard)
+bool sync_guard_speak(struct sync_guard *guard, sync_guard_say to_say, void *context)
 {
 	static const char *const consequence[] = {
 		[SYNC_LOSS_WARN] = "frames are marked and not counted in the statistics",
@@ -175,17 +184,17 @@ bool sync_guard_speak(struct sync_guard *guard)
 			continue;
 		switch (note.kind) {
 		case SYNC_NOTE_LOST:
-			say(guard, true, "clocks out of sync (%s): %s", consequence[guard->loss],
-			    note.text);
+			say(to_say, context, true, "clocks out of sync (%s): %s",
+			    consequence[guard->loss], note.text);
 			stop |= guard->loss == SYNC_LOSS_STOP;
 			break;
 		case SYNC_NOTE_RECOVERED:
-			say(guard, false, "clocks in sync again after %s",
+			say(to_say, context, false, "clocks in sync again after %s",
 			    format_duration(note.after_ns / NSEC_PER_MSEC * NSEC_PER_MSEC,
 					    duration));
 			break;
 		case SYNC_NOTE_CHANGE:
-			say(guard, false, "clocks: %s", note.text);
+			say(to_say, context, false, "clocks: %s", note.text);
 			break;
 		}
 	}

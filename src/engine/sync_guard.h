@@ -47,18 +47,18 @@ struct sync_guard_options {
 		.wait_ns = 10000000000LL, .ptp4l = {.domain = -1, .transport_specific = -1 } \
 	}
 
-/* `warning`: something is not as it should be. One line, no newline. May be NULL. */
+/* `warning`: something is not as it should be. One line, no newline. */
 typedef void (*sync_guard_say)(void *context, bool warning, const char *text);
 
 struct sync_guard;
 
 /*
  * Applies the policy at the start. `timed`: the run's launch times depend on the clocks (pacing launch-time
- * or gate). `interrupted` (may be NULL) ends the waiting. Returns 0 and *guard (NULL: nothing to watch:
+ * or gate). Messages go to stderr. SIGINT, SIGTERM and SIGHUP end the waiting; the caller's disposition of
+ * them takes its course after everything was cleaned up. Returns 0 and *guard (NULL: nothing to watch:
  * ignored, and there is neither a PHC nor a ptp4l asked for), or -1 with the error.
  */
 int sync_guard_open(const struct sync_guard_options *options, const char *ifname, bool timed,
-		    bool (*interrupted)(void *context), sync_guard_say say, void *context,
 		    struct sync_guard **guard, struct error *err);
 
 /* For the log: "good", "not good: port: ...", "ignored", "not applicable". NULL guard is allowed. */
@@ -67,13 +67,14 @@ const char *sync_guard_verdict(const struct sync_guard *guard);
 /*
  * Starts watching. `unsynced` and `paused` (either may be NULL) are set and cleared as the policy says by the
  * watching thread itself; a stop is `paused` set at once, then sync_guard_speak() returns true. `wake_fd` is
- * an eventfd, -1: none. All are borrowed until sync_guard_stop().
+ * an eventfd, -1: none. All are borrowed until sync_guard_stop(). The thread inherits capabilities and CPUs
+ * of the calling one. NULL guard is allowed: nothing happens.
  */
 int sync_guard_watch(struct sync_guard *guard, uint32_t run, atomic_uint *unsynced,
 		     atomic_uint *paused, int wake_fd, struct error *err);
 
-/* Says what happened since the last call. Returns true when the run is to be stopped. */
-bool sync_guard_speak(struct sync_guard *guard);
+/* Says what happened since the last call. Returns true when the run is to be stopped. NULL is allowed. */
+bool sync_guard_speak(struct sync_guard *guard, sync_guard_say say, void *context);
 
 /* Takes the oldest record of a second; false when there is none. For the thread that writes the log. */
 bool sync_guard_record(struct sync_guard *guard, struct sync_record *record);
