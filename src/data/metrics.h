@@ -171,7 +171,9 @@ const struct histogram *rx_best_path(const struct rx_stream *stream, enum stamp_
 struct wake_metrics {
 	int64_t deadline_ns; /* 0: none */
 	uint64_t late;
+	uint64_t skipped; /* fell due while the thread was still late: never woken up for */
 	uint64_t unsynced;
+	int64_t next_seq; /* number of the wake-up that comes next; 0: none so far */
 	struct histogram latency; /* wake - expected; source: user */
 	struct histogram timer; /* timer interrupt - expected, where it was traced */
 };

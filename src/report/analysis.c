@@ -274,8 +274,9 @@ struct verdict analysis_verdict(const struct analysis *a)
 		judge_tx(a, &v);
 	} else if (a->wake) {
 		deadline = a->wake->deadline_ns;
-		v.due = a->wake->latency.count;
-		v.late = v.missed = a->wake->late;
+		v.due = a->wake->latency.count + a->wake->skipped;
+		v.late = a->wake->late;
+		v.missed = a->wake->late + a->wake->skipped;
 		v.source = SOURCE_USER;
 	}
 	if (v.missed > v.due)

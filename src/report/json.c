@@ -174,13 +174,16 @@ json_t *json_of_wake(const struct wake_metrics *m)
 	json_t *o = json_object();
 
 	set_count(o, "wakeups", m->latency.count);
+	set_count(o, "skipped", m->skipped);
 	set_count(o, "unsynced", m->unsynced);
 	if (m->deadline_ns) {
 		json_object_set_new(o, "deadline_ns", json_integer(m->deadline_ns));
 		set_count(o, "late", m->late);
 		if (m->latency.count)
-			json_object_set_new(o, "miss_rate",
-					    json_real((double)m->late / (double)m->latency.count));
+			json_object_set_new(
+				o, "miss_rate",
+				json_real((double)(m->late + m->skipped) /
+					  (double)(m->latency.count + m->skipped)));
 	}
 	json_object_set_new(o, "figures", figures_array(figures, figures_of_wake(m, figures)));
 	return o;

@@ -246,6 +246,7 @@ void text_print_wake(FILE *out, const struct wake_metrics *m)
 
 	fputs("Wake-ups\n", out);
 	print_count(out, "wake-ups", m->latency.count, 0);
+	print_nonzero(out, "skipped", m->skipped, m->latency.count + m->skipped);
 	print_nonzero(out, "unsynced", m->unsynced, 0);
 	if (m->deadline_ns)
 		fprintf(out, "  %-14s %12" PRIu64 "  %s beyond %s\n", "late", m->late,
