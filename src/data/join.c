@@ -19,6 +19,7 @@ struct chunk {
 	uint32_t run;
 	uint16_t stream;
 	uint64_t base; /* seq / JOIN_CHUNK */
+	uint64_t begun_at; /* value of join.loaded when its first record came */
 	uint64_t present[JOIN_CHUNK / 64];
 	uint64_t received[JOIN_CHUNK / 64];
 	struct tx_record records[JOIN_CHUNK];
@@ -33,7 +34,7 @@ struct join {
 	bool ended;
 	bool shares_run;
 	uint64_t loaded; /* records read */
-	uint64_t matched_at; /* value of `loaded` at the newest match */
+	uint64_t matched_at; /* where in the log the newest match is, to the chunk */
 	unsigned int impatience; /* searches in a row that the look-ahead ended */
 	int64_t newest_launch;
 	uint32_t runs[RUNS];
@@ -117,6 +118,7 @@ static struct chunk *make_chunk(struct join *j, uint32_t run, uint16_t stream, u
 	c->run = run;
 	c->stream = stream;
 	c->base = base;
+	c->begun_at = j->loaded;
 	c->next = *head;
 	*head = index + 1;
 	return c;
@@ -235,7 +237,8 @@ const struct tx_record *join_find(struct join *j, const struct rx_record *rx, st
 		return NULL;
 	}
 	j->impatience = 0;
-	j->matched_at = j->loaded;
+	if (j->last_found->begun_at > j->matched_at)
+		j->matched_at = j->last_found->begun_at;
 	return found;
 }
 

@@ -1,0 +1,235 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# tsnpub report: joined figures against an independent computation, and every kind of bad input.
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.."
+	report="$PWD/build/tsnpub report"
+	makelog="$PWD/build/tools/makelog"
+	check="python3 $PWD/tests/netns/report_check.py"
+	cd "$BATS_TEST_TMPDIR"
+}
+
+@test "the figures of a joined report agree with an independent computation" {
+	$makelog --tx tx --rx rx --frames 20000 --streams 2 --lose 997 --duplicate 1009 --reorder 701 --late 5003 --hw
+	$report --json rx tx >joined.json
+	run $check joined.json rx tx
+	echo "$output"
+	[ "$output" = agrees ]
+}
+
+@test "the order of the logs does not matter" {
+	$makelog --tx tx --rx rx --frames 3000 --lose 100
+	$report --json rx tx >a
+	$report --json tx rx >b
+	cmp a b
+}
+
+@test "each log alone is reported" {
+	$makelog --tx tx --rx rx --frames 3000 --lose 100
+	$report --json rx >rx.json
+	$check rx.json rx
+	[ "$(jq .join rx.json)" = null ]
+	$report --json tx >tx.json
+	[ "$(jq .tx.sent.sent tx.json)" = 3000 ]
+	[ "$(jq -r '.tx.figures[] | select(.figure == "wakeup") | .max_ns < 5000' tx.json)" = true ]
+}
+
+@test "frames lost before the first and after the last received one are counted" {
+	$makelog --tx tx --rx rx --frames 1000 --skip-first 10 --skip-last 20
+	run $report --json rx tx
+	[ "$(jq .rx.received.lost <<<"$output")" = 0 ]
+	[ "$(jq .join.not_received <<<"$output")" = 30 ]
+}
+
+@test "--deadline counts what is late and sets the exit status" {
+	$makelog --tx tx --rx rx --frames 10000 --late 1000
+	run $report --json --deadline 500us rx
+	[ "$status" = 1 ]
+	[ "$(jq .verdict.late <<<"$output")" = 10 ]
+	[ "$(jq .rx.received.late.miss_rate <<<"$output")" = 0.001 ]
+	run $report --deadline 2ms rx
+	[ "$status" = 0 ]
+}
+
+@test "--sla is the share that must be in time, lost frames are not" {
+	$makelog --tx tx --rx rx --frames 10000 --late 1000 --lose 250
+	# 10 late, of them those of 1000, 2000 ... are lost too: 40 not in time
+	run $report --json --deadline 500us --sla 99.6% tx rx
+	[ "$status" = 0 ]
+	[ "$(jq .verdict.missed <<<"$output")" = 40 ]
+	run $report --deadline 500us --sla 99.61% tx rx
+	[ "$status" = 1 ]
+	[[ "$output" == *"Verdict: MISSED: 40 of 10000"* ]]
+}
+
+@test "--csv has a line for each frame" {
+	$makelog --tx tx --rx rx --frames 1000 --lose 100 --duplicate 90 --reorder 70
+	$report --csv joined.csv tx rx >text
+	# 990 received, 10 of them twice (899 is lost), 10 lost
+	[ "$(wc -l <joined.csv)" = 1011 ]
+	[ "$(grep -c ',lost,' joined.csv)" = 10 ]
+	[ "$(grep -c ',duplicate,' joined.csv)" = 10 ]
+	head -1 joined.csv | grep -qx 'run,stream,seq,result,launch_ns,wake_ns,submit_ns,tx_sched_ns,tx_sw_ns,tx_hw_ns,rx_hw_ns,rx_xdp_ns,rx_user_ns,size,tx_status,rx_flags'
+	grep -q '^1234abcd,0,99,lost,1800000000099000000,' joined.csv
+	[ "$(python3 -c "
+import csv
+rows = list(csv.DictReader(open('joined.csv')))
+print(max(int(r['rx_xdp_ns']) - int(r['launch_ns']) for r in rows if r['result'] == 'received'))")" = \
+		"$($report --json rx | jq '.rx.figures[] | select(.figure == "latency" and .source == "xdp") | .max_ns')" ]
+	# alone on stdout
+	$report --csv - rx | head -1 | grep -q ^run,stream
+	run $report --json --csv - rx
+	[ "$status" = 2 ]
+}
+
+@test "a wake-up log gives index, actual, predicted and jitter" {
+	$makelog --wake wake --frames 1000
+	$report --csv wake.csv wake >text
+	head -1 wake.csv | grep -qx 'index,actual_ns,predicted_ns,jitter_ns'
+	[ "$(wc -l <wake.csv)" = 1001 ]
+	python3 -c "
+import csv
+for r in csv.DictReader(open('wake.csv')):
+    assert int(r['actual_ns']) - int(r['predicted_ns']) == int(r['jitter_ns'])"
+	run $report --json --deadline 1us wake
+	[ "$status" = 1 ]
+	[ "$(jq .wake.late <<<"$output")" = 1000 ]
+}
+
+@test "a sync log gives rms, MTIE, TDEV and ADEV" {
+	$makelog --sync sync --frames 1000
+	run $report sync
+	[ "$status" = 0 ]
+	[[ "$output" == *"offset from master: 1000 values"* ]]
+	[[ "$output" == *"MTIE ns"* ]]
+	$report --json sync >sync.json
+	python3 - <<-EOF2
+	import json, math, struct
+	data = open("sync", "rb").read()[4096:]
+	x = [struct.unpack_from("<2q", data, i)[1] for i in range(0, len(data), 64)]
+	s = json.load(open("sync.json"))["sync"]["master_offset"]
+	assert abs(s["rms_ns"] - math.sqrt(sum(v * v for v in x) / len(x))) < 1e-9
+	for row in s["stability"]:
+	    n = round(row["tau_s"])
+	    N = len(x)
+	    assert row["mtie_ns"] == max(max(x[k:k + n + 1]) - min(x[k:k + n + 1]) for k in range(N - n))
+	    if 2 * n < N:
+	        a = sum((x[i + 2 * n] - 2 * x[i + n] + x[i]) ** 2 for i in range(N - 2 * n))
+	        assert abs(row["adev"] / math.sqrt(a / (2 * (n * 1e9) ** 2 * (N - 2 * n))) - 1) < 1e-9
+	    if 3 * n <= N:
+	        t = sum(sum(x[i + 2 * n] - 2 * x[i + n] + x[i] for i in range(j, j + n)) ** 2
+	                for j in range(N - 3 * n + 1))
+	        assert abs(row["tdev_ns"] / math.sqrt(t / (6 * n * n * (N - 3 * n + 1))) - 1) < 1e-9
+	assert len(s["stability"]) == 10
+	EOF2
+}
+
+@test "logs without a common run are reported apart, and said" {
+	$makelog --tx tx --frames 100 --run 1
+	$makelog --rx rx --frames 100 --run 2
+	run $report tx rx
+	[ "$status" = 2 ]
+	[[ "$output" == *"no run in common"* ]]
+	[[ "$output" == *"frames sent             100"* ]]
+}
+
+@test "a log that was cut off is read up to the cut, and said" {
+	$makelog --rx rx --frames 100
+	truncate -s $((4096 + 50 * 64 + 3)) rx
+	run $report rx
+	[ "$status" = 0 ]
+	[[ "$output" == *"'rx': cut off in mid-record"* ]]
+	[[ "$output" == *"frames                   50"* ]]
+	truncate -s 4096 rx
+	run $report rx
+	[ "$status" = 0 ]
+	[[ "$output" == *"has no records"* ]]
+}
+
+refused() { # TEXT ARGUMENTS...: status 2 and one line with TEXT
+	local text=$1
+	shift
+	run timeout 10 $report "$@"
+	echo "$output"
+	[ "$status" = 2 ]
+	[[ "$output" == *"$text"* ]]
+	[ "${#lines[@]}" = 1 ]
+}
+
+@test "bad logs are refused in one line that names the file and the reason" {
+	$makelog --tx tx --rx rx --frames 100
+	refused "'none': cannot open it: No such file" none
+	refused "'.': a directory" .
+	: >empty
+	refused "'empty': empty file" empty
+	head -c 100 rx >short
+	refused "'short': cut off within its header: 100 of 4096" short
+	head -c 5000 /dev/zero >zeros
+	refused "'zeros': not a tsnpub log" zeros
+	cp rx damaged
+	printf x | dd of=damaged bs=1 seek=50 conv=notrunc 2>/dev/null
+	refused "'damaged': damaged header: the checksum" damaged
+	mkfifo fifo
+	refused "'fifo': a FIFO" fifo
+	refused "'/dev/null': not a regular file" /dev/null
+	refused "given twice" tx rx tx
+	ln tx again
+	refused "given twice" tx again
+	cp tx copy
+	refused "another sender's (TX) log" tx rx copy
+	refused "File name too long" "$(printf 'x%.0s' {1..300})"
+}
+
+@test "bad options are refused" {
+	$makelog --rx rx --frames 100
+	refused "--deadline '100': a time needs a unit" --deadline 100 rx
+	refused "--deadline '0'" --deadline 0 rx
+	refused "--sla '99'" --sla 99 rx
+	refused "--sla '0%'" --sla 0% rx
+	refused "'/': a directory" --csv / rx
+	run $report
+	[ "$status" = 2 ]
+	[[ "$output" == *"no log given"* ]]
+	# a log in the place of the CSV file stays what it is
+	cp rx kept
+	refused "is a log and is not overwritten" --csv rx kept
+	cmp rx kept
+}
+
+@test "what cannot be written is an error, and leaves nothing behind" {
+	$makelog --rx rx --frames 100
+	run $report --csv /dev/full rx
+	[ "$status" = 3 ]
+	run $report --csv missing/x.csv rx
+	[ "$status" = 3 ]
+	run bash -c "$report rx >/dev/full"
+	[ "$status" = 3 ]
+	[ "$(ls)" = rx ]
+}
+
+@test "control characters in a log's description do not reach the terminal" {
+	$makelog --rx rx --frames 10
+	python3 - <<-EOF2
+	import json, struct, zlib
+	data = bytearray(open("rx", "rb").read())
+	text = json.dumps({"host": "a\u001b[2Jb", "command": "x\ny"}).encode()
+	data[24:32] = struct.pack("<II", len(text), zlib.crc32(text))
+	data[32:32 + len(text)] = text
+	open("rx", "wb").write(data)
+	EOF2
+	run $report rx
+	[ "$status" = 0 ]
+	[[ "$output" == *"host a?[2Jb, command x?y"* ]]
+}
+
+@test "memory stays bounded: a million joined frames within 200 MB" {
+	$makelog --tx tx --rx rx --frames 1000000 --cycle 31250 --lose 10007
+	/usr/bin/env python3 - $report <<-EOF2
+	import resource, subprocess, sys
+	subprocess.run(sys.argv[1:] + ["tx", "rx"], check=True, stdout=subprocess.DEVNULL)
+	used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+	assert used < 200 * 1000, used
+	EOF2
+	rm -f tx rx
+}

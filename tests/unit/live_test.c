@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmocka_all.h"
+
+#include <string.h>
+
+#include "report/live.h"
+
+static void a_counted_run_shows_progress_and_time_left(void **state)
+{
+	const struct live_counter counters[] = { { "sent", 2500 }, { "lost", 3 } };
+	struct histogram h = { 0 };
+	const struct live_figure figures[] = { { "latency", SOURCE_XDP, &h } };
+	const struct live_view view = {
+		.cycle_ns = 250000,
+		.elapsed_ns = 15000000000,
+		.done = 2500,
+		.total = 10000,
+		.counters = counters,
+		.counter_count = 2,
+		.figures = figures,
+		.figure_count = 1,
+	};
+	char text[256];
+
+	(void)state;
+	for (int i = 1; i <= 100; i++)
+		histogram_add(&h, 100 * i, 0, 0);
+	live_format(&view, true, 0, text, sizeof(text));
+	assert_string_equal(text, "[#####---------------]  25% 0:45 left  cycle 250us  sent 2500  "
+				  "lost 3  latency(xdp) P50 5.01us P99 9.89us max 10us");
+	live_format(&view, true, 30, text, sizeof(text));
+	assert_int_equal(strlen(text), 30);
+	live_format(&view, false, 0, text, sizeof(text));
+	assert_string_equal(text, "0:15 25% 0:45 left  cycle 250us  sent 2500  lost 3  latency(xdp) "
+				  "P50 5.01us P99 9.89us max 10us");
+	histogram_free(&h);
+}
+
+static void an_endless_run_shows_the_time(void **state)
+{
+	struct live_view view = { .elapsed_ns = 3723000000000 };
+	char text[64];
+
+	(void)state;
+	live_format(&view, true, 0, text, sizeof(text));
+	assert_string_equal(text, "1:02:03");
+	/* past the end: no more than all of it */
+	view.duration_ns = 1000000000;
+	live_format(&view, true, 0, text, sizeof(text));
+	assert_string_equal(text, "[####################] 100% 0:00 left");
+}
+
+static void a_short_buffer_is_not_overrun(void **state)
+{
+	const struct live_counter counters[] = { { "a name that is rather long", UINT64_MAX } };
+	const struct live_view view = { .counters = counters, .counter_count = 1 };
+	char text[16];
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	live_format(&view, true, 0, text, 10);
+	assert_int_equal(strlen(text), 9);
+	assert_int_equal(text[10], 'x');
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_counted_run_shows_progress_and_time_left),
+		cmocka_unit_test(an_endless_run_shows_the_time),
+		cmocka_unit_test(a_short_buffer_is_not_overrun),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
