@@ -43,7 +43,7 @@ struct demo {
 	int sender_netns;
 	int receiver_netns;
 	int signals; /* signalfd of SIGINT, SIGTERM, SIGHUP and SIGCHLD */
-	bool interrupted;
+	int interrupted; /* the signal that asked for the end, or 0 */
 };
 
 static const struct argp_option options[] = {
@@ -181,7 +181,7 @@ static int await(struct demo *demo, pid_t pid, int limit_ms)
 		if (read(demo->signals, &info, sizeof(info)) != sizeof(info) ||
 		    info.ssi_signo == SIGCHLD)
 			continue;
-		demo->interrupted = true;
+		demo->interrupted = (int)info.ssi_signo;
 		kill(pid, SIGTERM);
 	}
 }
@@ -210,7 +210,7 @@ static int await_receiver(struct demo *demo, pid_t receiver, int ready, struct e
 		}
 		if (fds[1].revents && read(demo->signals, &info, sizeof(info)) == sizeof(info) &&
 		    info.ssi_signo != SIGCHLD) {
-			demo->interrupted = true;
+			demo->interrupted = (int)info.ssi_signo;
 			return error_system(err, "interrupted");
 		}
 	}
@@ -278,7 +278,7 @@ static int run(struct demo *demo, struct error *err)
 		return error_system(err, "the report failed with status %d", status);
 	if (demo->keep)
 		fprintf(stderr, "tsnpub demo: logs kept: %s %s\n", demo->rx_log, demo->tx_log);
-	return demo->interrupted ? 128 + SIGINT : status;
+	return demo->interrupted ? 128 + demo->interrupted : status;
 }
 
 int cmd_demo(int argc, char **argv)

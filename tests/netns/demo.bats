@@ -1,0 +1,99 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# The demonstration: what it shows, and that nothing is left behind however it ends.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	[ "$(id -u)" = 0 ] || skip 'needs root (network namespaces)'
+	tsnpub=$BATS_TEST_DIRNAME/../../build/tsnpub
+	export TMPDIR=$BATS_TEST_TMPDIR
+	interfaces=$(ip -o link | sort)
+	namespaces=$(ip netns list | sort)
+}
+
+# no process, namespace, interface or file of it is there any more
+nothing_left() {
+	[ -z "$(find "$TMPDIR" -name 'tsnpub-demo-*')" ]
+	[ "$(ip -o link | grep -c tsnpub-)" = 0 ]
+	for process in /proc/[0-9]*/environ; do
+		! grep -qsz "^TMPDIR=$BATS_TEST_TMPDIR\$" "$process" || [ "$(echo "$process" | cut -d/ -f3)" = "$$" ] ||
+			! tr '\0' ' ' 2>/dev/null <"${process%environ}cmdline" | grep -q '^tsnpub'
+	done
+}
+
+@test 'one joined report of what was sent and received' {
+	run --separate-stderr "$tsnpub" demo --duration 1s --cycle 10ms --json
+	[ "$status" = 0 ]
+	sent=$(jq '.tx.sent.sent + .tx.sent.skipped' <<<"$output")
+	[ "$sent" = 100 ]
+	[ "$(jq '.tx.sent.sent' <<<"$output")" = "$(jq '.rx.received.frames' <<<"$output")" ]
+	[ "$(jq '.rx.received.lost' <<<"$output")" = 0 ]
+	# the latency is measured, by XDP
+	[ "$(jq '[.rx.figures[] | select(.figure == "latency" and .source == "xdp") | .count] | first' <<<"$output")" \
+		= "$(jq '.rx.received.frames' <<<"$output")" ]
+	nothing_left
+}
+
+@test '--keep keeps the logs, and report reads them' {
+	run "$tsnpub" demo --duration 200ms --cycle 10ms --keep "$BATS_TEST_TMPDIR/kept"
+	[ "$status" = 0 ]
+	run --separate-stderr "$tsnpub" report "$BATS_TEST_TMPDIR"/kept/*.tsnlog --json
+	[ "$status" = 0 ]
+	[ "$(jq '.tx.sent.due' <<<"$output")" = 20 ]
+}
+
+@test 'SIGTERM ends it early, with the report, and leaves nothing' {
+	"$tsnpub" demo --duration 60s --cycle 10ms >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+	demo=$!
+	for _ in $(seq 100); do
+		sleep 0.1
+		[ "$(stat -c %s "$TMPDIR"/tsnpub-demo-*/tx.tsnlog 2>/dev/null || echo 0)" -lt 8192 ] || break
+	done
+	kill -TERM "$demo"	# a shell's background process ignores SIGINT
+	status=0
+	wait "$demo" || status=$?
+	[ "$status" = 143 ]
+	grep -q 'frames sent' "$BATS_TEST_TMPDIR/out"
+	nothing_left
+}
+
+@test 'SIGKILL leaves no process and no interface' {
+	"$tsnpub" demo --duration 60s --cycle 10ms >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+	demo=$!
+	for _ in $(seq 100); do
+		sleep 0.1
+		[ ! -e "$TMPDIR"/tsnpub-demo-*/tx.tsnlog ] || break
+	done
+	children=$(cat "/proc/$demo/task/$demo/children")
+	[ -n "$children" ]
+	kill -KILL "$demo"
+	for _ in $(seq 100); do
+		alive=0
+		for child in $children; do
+			[ ! -d "/proc/$child" ] || grep -q '^State:.Z' "/proc/$child/status" || alive=1
+		done
+		[ "$alive" = 1 ] || break
+		sleep 0.1
+	done
+	[ "$alive" = 0 ]
+	[ "$(ip -o link | sort)" = "$interfaces" ]
+	[ "$(ip netns list | sort)" = "$namespaces" ]
+}
+
+@test 'wrong input is refused in one line, and nothing is made' {
+	while IFS='|' read -r arguments expected says; do
+		# shellcheck disable=SC2086
+		run "$tsnpub" demo $arguments
+		[ "$status" = "$expected" ]
+		[ "${#lines[@]}" = 1 ]
+		[[ "$output" == *"$says"* ]]
+	done <<-'CASES'
+		--cycle 5|2|a time needs a unit; write 5us
+		--cycle 1us|2|out of range; 31.25us to 10s
+		--duration 0s|2|out of range
+		--duration 1ms --cycle 2ms|2|no frame would be sent
+		--keep /proc/1/x/y|3|cannot make the directory
+	CASES
+	nothing_left
+}
