@@ -52,7 +52,7 @@ copy_libraries()
 
 add_programs()
 {
-	local stage=$1 root=$cache/root name path real applet
+	local stage=$1 root=$root_dir name path real applet
 	mkdir -p "$stage"/{bin,sbin,usr/bin,usr/sbin,usr/lib/x86_64-linux-gnu,lib64,etc,proc,sys,dev,run,tmp,root,var/run}
 	mkdir -p "$stage"/{var/lib/chrony,usr/libexec,usr/lib/bats-core,lib}
 	ln -s ../usr/lib/x86_64-linux-gnu "$stage/lib/x86_64-linux-gnu"
@@ -82,12 +82,13 @@ add_programs()
 	mkdir -p "$stage/etc/iproute2"
 	cp -a "$root/etc/iproute2/." "$stage/etc/iproute2/" 2>/dev/null || true
 	ln -s /proc/mounts "$stage/etc/mtab"
+	cp -a "$root/lib/terminfo" "$stage/lib/"
 }
 
 # linuxptp 4 needs its suite's libc: it lives in /opt/linuxptp4 with its own loader.
 add_linuxptp4()
 {
-	local stage=$1 root=$cache/trixie lib=opt/linuxptp4/lib name
+	local stage=$1 root=$linuxptp4_dir lib=opt/linuxptp4/lib name
 	mkdir -p "$stage/$lib" "$stage/opt/linuxptp4/bin" "$stage/opt/linuxptp4/libexec"
 	for name in ptp4l phc2sys pmc phc_ctl; do
 		cp "$root/usr/sbin/$name" "$stage/opt/linuxptp4/libexec/"
@@ -127,10 +128,11 @@ build_base()
 	need cpio depmod readelf xz
 	"$vm_dir/packages.sh" kernel "$flavour"
 	"$vm_dir/packages.sh" root
-	"$vm_dir/packages.sh" trixie
+	"$vm_dir/packages.sh" linuxptp4
 	version=$(cat "$cache/kernel-$flavour/version")
 	[ -n "$(newer_than "$dest/base.cpio" "$vm_dir/build-guest.sh" "$vm_dir/guest/init" \
-		"$cache"/{root,trixie,"kernel-$flavour"}/.complete)" ] || return 0
+		"$vm_dir/lib.sh" \
+		"$root_dir/.complete" "$linuxptp4_dir/.complete" "$cache/kernel-$flavour/.complete")" ] || return 0
 	say "building the guest's initramfs ($flavour, Linux $version)"
 	rm -rf "$stage"
 	mkdir -p "$stage"
@@ -144,4 +146,4 @@ build_base()
 	rm -rf "$stage"
 }
 
-locked "build-$flavour" build_base
+locked "$build/.guest-$flavour.lock" build_base

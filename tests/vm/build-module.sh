@@ -41,4 +41,4 @@ build_module()
 	done
 }
 
-locked "module-$flavour-$(cksum <<<"$build" | cut -d' ' -f1)" build_module
+locked "$build/.module-$flavour.lock" build_module

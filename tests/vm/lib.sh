@@ -41,16 +41,24 @@ package_of()
 	esac
 }
 
-# locked NAME COMMAND...: runs one at a time per cache, so that two builds never tear one tree
+# The guest's user space, and linuxptp 4 of a newer suite with what it needs. The cache is shared with other states of the
+# sources, so what they unpack goes by the packages' names.
+guest_packages=(bash busybox-static iproute2 ethtool bpftool linuxptp strace chrony kmod procps
+	util-linux bats libc-bin gawk tcpdump ncurses-base)
+linuxptp4_packages=(linuxptp)
+root_dir=$cache/root-$(cksum <<<"${guest_packages[*]}" | cut -d' ' -f1)
+linuxptp4_dir=$cache/linuxptp4-$(cksum <<<"${linuxptp4_packages[*]}" | cut -d' ' -f1)
+
+# locked FILE COMMAND...: runs one at a time per lock file, so that two builds never tear one tree
 locked()
 {
-	local name=$1
+	local file=$1
 	shift
-	mkdir -p "$cache"
+	mkdir -p "$(dirname "$file")"
 	(
 		flock 9
-		"$@"
-	) 9>"$cache/.$name.lock"
+		"$@" 9>&-
+	) 9>"$file"
 }
 
 # newer_than FILE SOURCE...: the sources that are newer than FILE, all if there is no FILE

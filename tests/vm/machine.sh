@@ -14,7 +14,7 @@ machine_arguments()
 		-nodefaults -no-user-config -display none -no-reboot
 		-kernel "$build/$kernel/vmlinuz" -initrd "$build/$kernel/base.cpio"
 		-append "console=ttyS0 quiet loglevel=5 oops=panic panic=-1 nokaslr mitigations=off log_buf_len=4M
-			no_hash_pointers nosoftlockup nowatchdog random.trust_cpu=on ${append:-}"
+			nosoftlockup nowatchdog random.trust_cpu=on ${append:-}"
 		-device isa-debug-exit,iobase=0x501,iosize=1
 		-serial chardev:console -device virtio-serial-pci,max_ports=16
 		-device virtconsole,chardev=terminal,name=terminal)

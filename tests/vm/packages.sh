@@ -2,15 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Fetches the guest's packages by name with apt into the cache and unpacks them:
 #   packages.sh kernel plain|rt     kernel image, headers and kbuild  -> $cache/kernel-FLAVOUR
-#   packages.sh root                the guest's user space            -> $cache/root
-#   packages.sh trixie              linuxptp 4.x with its own libc    -> $cache/trixie
+#   packages.sh root                the guest's user space            -> $root_dir
+#   packages.sh linuxptp4           linuxptp 4 with its own libc      -> $linuxptp4_dir
 # A private apt state is used: neither root nor the machine's package lists are needed, and the machine is left as it
 # was. The mirror is the one that the machine's own apt sources name. An interrupted run continues where it stopped.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
-
-guest_packages=(bash busybox-static iproute2 ethtool bpftool linuxptp strace chrony kmod procps
-	util-linux bats libc-bin gawk tcpdump)
 
 # Prints "URI suite" of each archive that the machine's sources name, whatever their format.
 machine_sources()
@@ -122,29 +119,29 @@ download_closure()
 		>"$dir/log" 2>&1 || die "apt-get install --download-only $*: $(grep -m1 '^E:' "$dir/log")"
 }
 
-# user_space NAME SUITE PACKAGE...
+# user_space DIR SUITE PACKAGE...
 user_space()
 {
-	local dest=$cache/$1 name=$1 suite=$2
+	local dest=$1 suite=$2
 	shift 2
-	[ "$(cat "$dest/.complete" 2>/dev/null)" != "$*" ] || return 0
+	[ ! -e "$dest/.complete" ] || return 0
 	apt_state
-	say "fetching the guest's user space: $name"
-	download_closure "$cache/debs-$name" "$suite" "$@"
-	unpack "$cache/debs-$name" "$dest"
-	echo "$*" >"$dest/.complete"
-	rm -rf "$cache/debs-$name"
+	say "fetching $*"
+	download_closure "$dest.debs" "$suite" "$@"
+	unpack "$dest.debs" "$dest"
+	touch "$dest/.complete"
+	rm -rf "$dest.debs"
 }
 
 case ${1:-} in
-root) locked root user_space root bookworm "${guest_packages[@]}" ;;
-trixie) locked trixie user_space trixie trixie linuxptp ;;
+root) locked "$cache/.root.lock" user_space "$root_dir" bookworm "${guest_packages[@]}" ;;
+linuxptp4) locked "$cache/.linuxptp4.lock" user_space "$linuxptp4_dir" trixie "${linuxptp4_packages[@]}" ;;
 kernel)
 	check_flavour "${2:-}"
-	locked "kernel-$2" kernel "$2"
+	locked "$cache/.kernel-$2.lock" kernel "$2"
 	;;
 *)
-	echo "usage: packages.sh kernel plain|rt | root | trixie" >&2
+	echo "usage: packages.sh kernel plain|rt | root | linuxptp4" >&2
 	exit 2
 	;;
 esac

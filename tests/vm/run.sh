@@ -42,12 +42,13 @@ done
 [ $# -gt 0 ] || [ -n "$prepare$interactive" ] || { echo "vm: no command: run.sh [OPTION...] -- CMD" >&2; exit 2; }
 check_flavour "$kernel"
 need qemu-system-x86_64 cpio
+[ -z "$interactive" ] || need python3
 "$vm_dir/build-guest.sh" "$kernel"
 if [ -e "$top/tests/sim/Kbuild" ]; then
 	"$vm_dir/build-module.sh" "$top/tests/sim" "$kernel" >/dev/null
 fi
 state=$(machine_state)
-locked "boot-$kernel" machine_boot "$state"
+locked "$build/.boot-$kernel.lock" machine_boot "$state"
 [ -z "$prepare" ] || exit 0
 
 work=$(mktemp -d "$build/run.XXXXXX")
@@ -87,8 +88,7 @@ done
 	echo
 } >"$stage/lab/run"
 chmod +x "$stage/lab/run"
-(cd "$stage" && find . | cpio --quiet -o -H newc -R 0:0) >"$work/payload.in"
-: >"$work/payload.out"
+(cd "$stage" && find . | cpio --quiet -o -H newc -R 0:0) >"$work/payload"
 
 console=$work/console
 mkfifo "$work/stdout" "$work/stderr"
@@ -98,14 +98,17 @@ cat "$work/stderr" >&2 & err=$!
 status=0
 machine_arguments
 qemu=(qemu-system-x86_64 "${arguments[@]}" -incoming "exec:cat $state" -monitor none
-	-chardev "file,id=console,path=$console" -chardev "pipe,id=payload,path=$work/payload"
+	-chardev "file,id=console,path=$console"
 	-chardev "file,id=stdout,path=$work/stdout" -chardev "file,id=stderr,path=$work/stderr"
-	-chardev "file,id=status,path=$work/status" -chardev "file,id=dmesg,path=$work/dmesg")
+	-chardev "file,id=dmesg,path=$work/dmesg")
 if [ -n "$interactive" ]; then
-	# Ctrl-C goes to the guest.
-	"${qemu[@]}" -chardev stdio,id=terminal,signal=off 2>"$work/qemu.err" || status=$?
+	"$vm_dir/terminal.py" "$work" "${qemu[@]}" 2>"$work/qemu.err" || status=$?
 else
-	timeout --kill-after=5 "$timeout" "${qemu[@]}" -chardev null,id=terminal </dev/null 2>"$work/qemu.err" || status=$?
+	mv "$work/payload" "$work/payload.in"
+	: >"$work/payload.out"
+	timeout --kill-after=5 "$timeout" "${qemu[@]}" -chardev null,id=terminal \
+		-chardev "pipe,id=payload,path=$work/payload" -chardev "file,id=status,path=$work/status" \
+		</dev/null 2>"$work/qemu.err" || status=$?
 fi
 # If QEMU never opened them, the readers would wait for ever.
 : 1<>"$work/stdout" 1<>"$work/stderr"
