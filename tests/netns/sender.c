@@ -26,6 +26,7 @@
  *	forge-streams N		N frames, each of another stream and run
  *	new-run HEX		from here on another run, from sequence 0
  *	new-stream N		from here on another stream, from sequence 0
+ *	rate FPS		from here on floods are held to so many frames a second (0: not)
  *	flood N			N frames as fast as the kernel takes them; prints the rate
  */
 #include <arpa/inet.h>
@@ -58,7 +59,7 @@ struct sender {
 	uint8_t version;
 	size_t size;
 	uint64_t seq;
-	int64_t early_ns, gap_us;
+	int64_t early_ns, gap_us, rate;
 	int stamp_distance; /* 0: no stamps */
 	uint32_t random;
 };
@@ -165,9 +166,12 @@ static void flood(struct sender *sender, uint64_t count)
 				die("sendmmsg");
 		}
 		sent += burst;
-		/* --gap under a flood: between bursts */
-		if (sender->gap_us)
-			usleep((useconds_t)sender->gap_us);
+		if (sender->rate) {
+			int64_t due = begin + (int64_t)sent * NSEC_PER_SEC / sender->rate;
+			struct timespec until = ns_to_timespec(due);
+
+			clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+		}
 	}
 	elapsed = clock_now_ns(CLOCK_MONOTONIC) - begin;
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
@@ -296,6 +300,8 @@ static int command(struct sender *sender, char **word)
 	} else if (!strcmp(name, "new-stream")) {
 		sender->stream = (uint16_t)n;
 		sender->seq = 0;
+	} else if (!strcmp(name, "rate")) {
+		sender->rate = (int64_t)n;
 	} else if (!strcmp(name, "flood")) {
 		flood(sender, n);
 	} else {
