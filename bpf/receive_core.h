@@ -18,7 +18,7 @@ const volatile struct rx_config config = { 0 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 8 << 20);
+	__uint(max_entries, 16 << 20);
 } records SEC(".maps");
 
 struct {

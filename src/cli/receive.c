@@ -52,7 +52,7 @@ static const struct argp_option options[] = {
 	{ "busy-poll", OPTION_BUSY_POLL, "TIME", 0,
 	  "look for frames for so long before sleeping: less delay, more CPU time", 0 },
 	{ "ring-size", OPTION_RING_SIZE, "BYTES", 0,
-	  "of the ring between kernel and program, with K, M or G (8M: 116508 frames)", 0 },
+	  "of the ring between kernel and program, with K, M or G (16M: 262,144 frames)", 0 },
 	{ NULL, 0, NULL, 0, "How long (else until the last frame, or Ctrl-C):", 3 },
 	{ "count", 'n', "N", 0, "end after so many frames", 0 },
 	{ "duration", 'd', "TIME", 0, "end after this time", 0 },
@@ -203,7 +203,7 @@ static int parse_ring_size(const char *arg, struct receiver_options *receiver, s
 	if (value & (value - 1) || value < (uint64_t)sysconf(_SC_PAGESIZE) ||
 	    value > RECEIVER_RING_MAX)
 		return error_input(err,
-				   "--ring-size %.32s: a power of two from %ld to 1G (8M is the "
+				   "--ring-size %.32s: a power of two from %ld to 1G (16M is the "
 				   "default)",
 				   arg, sysconf(_SC_PAGESIZE));
 	receiver->ring_bytes = value;

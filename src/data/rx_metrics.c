@@ -128,6 +128,11 @@ static void add_to(struct histogram **slot, int64_t value, uint64_t seq, uint16_
 		histogram_add(h, value, seq, stream);
 }
 
+/*
+ * The live line shows a frame's best source alone, and the variation of the moment at which user space
+ * took the frame says nothing about the network: what is not looked at is not computed, since this is
+ * most of what a received frame costs.
+ */
 static void add_latency(struct rx_metrics *m, struct rx_stream *s, const struct rx_record *r,
 			const int64_t rx[SOURCE_COUNT], bool in_order)
 {
@@ -137,21 +142,23 @@ static void add_latency(struct rx_metrics *m, struct rx_stream *s, const struct 
 
 	for (int i = 0; i < SOURCE_COUNT; i++) {
 		int64_t latency, variation;
+		bool best = !valid; /* the first source that the frame has is its best */
 
 		if (rx[i] == STAMP_NONE || r->launch == STAMP_NONE ||
 		    __builtin_sub_overflow(rx[i], r->launch, &latency))
 			continue;
 		add_to(&s->latency[i], latency, seq, r->stream);
-		histogram_add(&m->recent.latency[i], latency, seq, r->stream);
+		if (best)
+			histogram_add(&m->recent.latency[i], latency, seq, r->stream);
 		if (m->options.deadline_ns && latency > m->options.deadline_ns) {
 			s->counts.late[i]++;
-			/* the first source that the frame has is its best */
-			m->recent.late += !valid;
+			m->recent.late += best;
 		}
-		if (follows && s->last_valid >> i & 1 &&
+		if (follows && s->last_valid >> i & 1 && (best || i != SOURCE_USER) &&
 		    !__builtin_sub_overflow(latency, s->last_latency[i], &variation)) {
 			add_to(&s->variation[i], variation, seq, r->stream);
-			histogram_add(&m->recent.variation[i], variation, seq, r->stream);
+			if (best)
+				histogram_add(&m->recent.variation[i], variation, seq, r->stream);
 		}
 		if (in_order)
 			s->last_latency[i] = latency;

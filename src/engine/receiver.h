@@ -32,7 +32,7 @@ enum receiver_stamps {
 };
 
 #define RECEIVER_DESTS_MAX 64
-#define RECEIVER_RING_DEFAULT (8 << 20)
+#define RECEIVER_RING_DEFAULT (16 << 20)
 #define RECEIVER_RING_MAX (1 << 30)
 
 struct receiver_options {
