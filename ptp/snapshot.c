@@ -320,7 +320,7 @@ static void read_steps(struct sync_source *source, struct sync_snapshot *s)
 }
 
 /* The last sync's receive time is in the time of the clock that stamped it. */
-static void read_ingress_age(struct sync_snapshot *s)
+static void read_ingress_age(struct sync_snapshot *s, int64_t asked_ns)
 {
 	int64_t now;
 
@@ -333,6 +333,8 @@ static void read_ingress_age(struct sync_snapshot *s)
 		now = s->tai_ns + s->phc.tai_offset_ns;
 	else
 		return;
+	/* not what went by since ptp4l was asked: measuring the frequency takes its time */
+	now -= clock_now_ns(CLOCK_MONOTONIC) - asked_ns;
 	s->have_ingress_age = !__builtin_sub_overflow(now, s->time_status.ingress_ns,
 						      &s->ingress_age_ns);
 }
@@ -360,12 +362,15 @@ static void follow_grandmaster(struct sync_source *source, struct sync_snapshot 
 
 void sync_source_read(struct sync_source *source, bool full, struct sync_snapshot *s)
 {
+	int64_t asked_ns;
+
 	memset(s, 0, sizeof(*s));
 	s->port = -1;
 	s->iface_given = source->config.iface != NULL;
 	if (s->iface_given)
 		snprintf(s->iface, sizeof(s->iface), "%s", source->config.iface);
 	read_ptp4l(source, s);
+	asked_ns = clock_now_ns(CLOCK_MONOTONIC);
 	read_phc(source, s);
 	kernel_clock_read(&s->kernel);
 	if (full || !source->looked_at_proc) {
@@ -375,6 +380,6 @@ void sync_source_read(struct sync_source *source, bool full, struct sync_snapsho
 	}
 	s->steering = source->steering;
 	read_steps(source, s);
-	read_ingress_age(s);
+	read_ingress_age(s, asked_ns);
 	follow_grandmaster(source, s);
 }

@@ -31,6 +31,8 @@ enum {
 	OPT_START,
 	OPT_PROFILE,
 	OPT_PROC,
+	OPT_PTP4L,
+	OPT_PHC2SYS,
 };
 
 static const struct argp_option options[] = {
@@ -59,6 +61,8 @@ static const struct argp_option options[] = {
 	  "print the ptp4l and phc2sys set-up that fits the interface", 3 },
 	{ "start", OPT_START, NULL, 0, "run both until Ctrl-C", 3 },
 	{ "profile", OPT_PROFILE, "NAME", 0, "gptp (default) or default (IEEE 1588)", 3 },
+	{ "ptp4l", OPT_PTP4L, "PROGRAM", 0, "the ptp4l to run (from PATH)", 3 },
+	{ "phc2sys", OPT_PHC2SYS, "PROGRAM", 0, "the phc2sys to run (from PATH)", 3 },
 	{ "proc", OPT_PROC, "DIRECTORY", OPTION_HIDDEN, NULL, 4 },
 	{ NULL, 0, NULL, 0, NULL, 0 },
 };
@@ -155,6 +159,12 @@ static int parse_one(int key, const char *arg, struct sync_options *o, struct er
 			return -1;
 		o->gptp = flag;
 		return 0;
+	case OPT_PTP4L:
+		o->ptp4l = arg;
+		return 0;
+	case OPT_PHC2SYS:
+		o->phc2sys = arg;
+		return 0;
 	case OPT_PROC:
 		o->source.proc = arg;
 		return 0;
@@ -177,9 +187,10 @@ static int check_options(const struct sync_options *o, struct error *err)
 	if ((o->print_setup || o->start) && !o->source.iface)
 		return error_input(err, "%s needs --iface NAME: which interface is to be set up?",
 				   o->start ? "--start" : "--print-setup");
-	if (o->duration_ns && !o->watch && !o->log)
+	if (o->duration_ns && !o->watch && !o->log && !o->start)
 		return error_input(
-			err, "--duration is the length of --watch or --log: give one of them");
+			err,
+			"--duration is the length of --watch, --log or --start: give one of them");
 	if (o->set_tai && (o->watch || o->wait_ns || o->log))
 		return error_input(
 			err, "--set-tai-offset is done at once: run --watch, --wait and --log "

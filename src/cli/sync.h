@@ -23,6 +23,7 @@ struct sync_options {
 	bool tai_given;
 	int tai_offset; /* s, when given */
 	bool print_setup, start;
+	const char *ptp4l, *phc2sys; /* programs; NULL: from PATH */
 	bool gptp; /* --profile gptp (the default) or default */
 	char **argv; /* for the log's header */
 };
