@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "data/description.h"
 #include "report/analysis.h"
+#include "report/compare.h"
 #include "report/csv.h"
 #include "report/json.h"
 #include "report/output.h"
@@ -22,7 +23,7 @@ struct options {
 	const char *paths[LOGS_MAX];
 	size_t path_count;
 	const char *deadline, *sla, *csv;
-	bool json;
+	bool json, compare;
 };
 
 struct report {
@@ -38,6 +39,7 @@ struct report {
 static const struct argp_option option_table[] = {
 	{ "json", 'j', NULL, 0, "one JSON document on stdout instead of text", 0 },
 	{ "csv", 'c', "FILE", 0, "a line for each frame or wake-up ('-': stdout, and no text)", 0 },
+	{ "compare", 'C', NULL, 0, "logs of one kind side by side; the first is the baseline", 0 },
 	{ "deadline", 'd', "TIME", 0, "what is later after its launch is late", 0 },
 	{ "sla", 's', "PERCENT", 0, "share that must be in time, such as 99.99% (with --deadline: 100%)",
 	  0 },
@@ -51,6 +53,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'j':
 		o->json = true;
+		return 0;
+	case 'C':
+		o->compare = true;
 		return 0;
 	case 'c':
 		o->csv = arg;
@@ -86,6 +91,8 @@ static int check_options(struct report *r, struct error *err)
 		return -1;
 	if (o->json && o->csv && !strcmp(o->csv, "-"))
 		return error_input(err, "--json and --csv - both want stdout; name a file for --csv");
+	if (o->compare && o->csv)
+		return error_input(err, "--compare and --csv do not go together; one log at a time");
 	return 0;
 }
 
@@ -218,22 +225,73 @@ static int print_result(struct report *r, struct error *err)
 static int open_outputs(struct report *r, struct error *err)
 {
 	struct analysis_options *a = &r->analysis_options;
-	const char *stamps;
 
 	if (!r->options.csv)
 		return 0;
 	if (output_open(&r->csv_output, "--csv", r->options.csv, err))
 		return -1;
-	stamps = r->logs.rx ? description_text(log_description(r->logs.rx), "stamps") : NULL;
 	r->csv.out = r->csv_output.file;
-	r->csv.stamp = stamps && !strcmp(stamps, "sw") ? SOURCE_SW : SOURCE_XDP;
+	r->csv.stamp = r->logs.rx ? analysis_rx_stamp(r->logs.rx) : SOURCE_XDP;
 	a->sinks[a->sink_count++] = (struct frame_sink){ csv_frame, &r->csv };
 	return 0;
 }
 
+/* One log after the other: open at once they would be no more use. */
+static int compare_logs(struct report *r, struct compare *compare, struct error *err)
+{
+	if (check_twice(&r->options, err))
+		return -1;
+	for (size_t i = 0; i < r->options.path_count; i++) {
+		struct log_reader *log = log_open(r->options.paths[i], err);
+		int result;
+
+		if (!log)
+			return -1;
+		if (log_truncated(log))
+			message_warn("log '%.128s': cut off in mid-record; read up to there",
+				     r->options.paths[i]);
+		result = compare_add(compare, r->options.paths[i], log, &r->analysis_options, err);
+		log_reader_free(log);
+		if (result)
+			return -1;
+	}
+	return compare_finish(compare, err);
+}
+
+static int run_compare(struct report *r, struct error *err)
+{
+	struct compare compare = { 0 };
+	int status = STATUS_GOOD;
+
+	if (compare_logs(r, &compare, err)) {
+		status = error_report(err);
+	} else if (r->options.json) {
+		if (json_print(stdout, compare_json(&compare), err))
+			status = error_report(err);
+	} else {
+		compare_print(stdout, &compare);
+		if (fflush(stdout)) {
+			error_errno(err, errno, "cannot write to stdout");
+			status = error_report(err);
+		}
+	}
+	/* the last log is the one that counts: the others are what was before */
+	if (status == STATUS_GOOD) {
+		const struct verdict *last = &compare.logs[compare.count - 1].verdict;
+
+		status = last->judged && !last->met ? STATUS_BAR_MISSED : STATUS_GOOD;
+	}
+	compare_free(&compare);
+	return status;
+}
+
 static int run(struct report *r, struct error *err)
 {
-	if (check_options(r, err) || open_logs(r, err) || open_outputs(r, err) ||
+	if (check_options(r, err))
+		return error_report(err);
+	if (r->options.compare)
+		return run_compare(r, err);
+	if (open_logs(r, err) || open_outputs(r, err) ||
 	    analysis_run(&r->analysis, &r->analysis_options, &r->logs, err) ||
 	    print_result(r, err) || output_commit(&r->csv_output, err))
 		return error_report(err);

@@ -125,7 +125,14 @@ static void add_sync_1(struct pass *p, const void *record)
 	sync_metrics_add(&p->a->sync[1], record);
 }
 
-static int64_t deadline_of(const struct analysis_options *options, const struct log_reader *log)
+enum stamp_source analysis_rx_stamp(const struct log_reader *log)
+{
+	const char *stamps = description_text(log_description(log), "stamps");
+
+	return stamps && !strcmp(stamps, "sw") ? SOURCE_SW : SOURCE_XDP;
+}
+
+int64_t analysis_deadline(const struct analysis_options *options, const struct log_reader *log)
 {
 	int64_t deadline = options->deadline_ns;
 
@@ -137,10 +144,9 @@ static int64_t deadline_of(const struct analysis_options *options, const struct 
 static int prepare(struct analysis *a, const struct analysis_logs *logs, struct error *err)
 {
 	if (logs->rx) {
-		const char *stamps = description_text(log_description(logs->rx), "stamps");
 		struct rx_options options = {
-			.stamp = stamps && !strcmp(stamps, "sw") ? SOURCE_SW : SOURCE_XDP,
-			.deadline_ns = deadline_of(&a->options, logs->rx),
+			.stamp = analysis_rx_stamp(logs->rx),
+			.deadline_ns = analysis_deadline(&a->options, logs->rx),
 			.no_peer_path = logs->tx != NULL,
 		};
 
@@ -151,7 +157,7 @@ static int prepare(struct analysis *a, const struct analysis_logs *logs, struct 
 	if (logs->tx) {
 		struct tx_options options = {
 			.lead_ns = description_number(log_description(logs->tx), "lead_ns", -1),
-			.deadline_ns = logs->rx ? 0 : deadline_of(&a->options, logs->tx),
+			.deadline_ns = logs->rx ? 0 : analysis_deadline(&a->options, logs->tx),
 		};
 
 		a->tx = tx_metrics_new(&options);
@@ -162,7 +168,7 @@ static int prepare(struct analysis *a, const struct analysis_logs *logs, struct 
 		a->wake = calloc(1, sizeof(*a->wake));
 		if (!a->wake)
 			return error_errno(err, ENOMEM, "report");
-		a->wake->deadline_ns = deadline_of(&a->options, logs->wake);
+		a->wake->deadline_ns = analysis_deadline(&a->options, logs->wake);
 	}
 	return 0;
 }

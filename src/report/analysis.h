@@ -64,6 +64,12 @@ int analysis_run(struct analysis *analysis, const struct analysis_options *optio
 
 void analysis_free(struct analysis *analysis);
 
+/* What rx_record.rx_xdp holds in this log ("stamps" of its description). */
+enum stamp_source analysis_rx_stamp(const struct log_reader *log);
+
+/* The deadline that was asked for, else the one in the log's description; 0: none. */
+int64_t analysis_deadline(const struct analysis_options *options, const struct log_reader *log);
+
 /* What the run is judged by: how many were due, and how many of them were not in time. */
 struct verdict {
 	bool judged; /* a deadline or an SLA was set, and there is something to judge */

@@ -10,6 +10,16 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 }
 
+refused() { # TEXT ARGUMENTS...: status 2 and one line with TEXT
+	local text=$1
+	shift
+	run timeout 10 $report "$@"
+	echo "$output"
+	[ "$status" = 2 ]
+	[[ "$output" == *"$text"* ]]
+	[ "${#lines[@]}" = 1 ]
+}
+
 @test "the figures of a joined report agree with an independent computation" {
 	$makelog --tx tx --rx rx --frames 20000 --streams 2 --lose 997 --duplicate 1009 --reorder 701 --late 5003 --hw
 	$report --json rx tx >joined.json
@@ -125,6 +135,41 @@ for r in csv.DictReader(open('wake.csv')):
 	EOF2
 }
 
+@test "--compare tells a change from noise" {
+	$makelog --wake a --frames 50000
+	$makelog --wake b --frames 50000 --seed 2
+	$makelog --wake c --frames 50000 --seed 3 --offset 300 --late 5000
+	run $report --compare --json a b c --deadline 100us --sla 99.99%
+	[ "$status" = 1 ]
+	[ "$(jq .changes[0].mean_ns.real <<<"$output")" = false ]
+	[ "$(jq .changes[0].p99_ns.real <<<"$output")" = false ]
+	[ "$(jq .changes[1].p99_ns.real <<<"$output")" = true ]
+	[ "$(jq '.changes[1].mean_ns | .real and .low > 400 and .high < 600' <<<"$output")" = true ]
+	[ "$(jq .changes[1].miss_rate.change <<<"$output")" = 0.0002 ]
+	[ "$(jq -c '[.logs[].met]' <<<"$output")" = '[true,true,false]' ]
+	run $report --compare a a
+	[ "$status" = 2 ]
+	cp a d
+	run $report --compare a d
+	[ "$status" = 0 ]
+	[[ "$output" == *"mean      ns            +0.0  95 % interval"*"no more than noise"* ]]
+}
+
+@test "--compare takes logs of one kind with a common stamp source" {
+	$makelog --tx tx --rx rx --frames 5000 --hw
+	$makelog --rx rx2 --frames 5000 --seed 9
+	run $report --compare rx rx2
+	[ "$status" = 0 ]
+	[[ "$output" == *"latency (RX - launch), xdp stamps"* ]]
+	refused "another kind" --compare rx tx
+	refused "two logs or more" --compare rx
+	$makelog --sync sync --frames 10
+	refused "sync logs cannot be compared" --compare rx sync
+	$makelog --rx few --frames 50
+	run $report --compare few rx
+	[[ "$output" == *"too few samples"* ]]
+}
+
 @test "logs without a common run are reported apart, and said" {
 	$makelog --tx tx --frames 100 --run 1
 	$makelog --rx rx --frames 100 --run 2
@@ -145,16 +190,6 @@ for r in csv.DictReader(open('wake.csv')):
 	run $report rx
 	[ "$status" = 0 ]
 	[[ "$output" == *"has no records"* ]]
-}
-
-refused() { # TEXT ARGUMENTS...: status 2 and one line with TEXT
-	local text=$1
-	shift
-	run timeout 10 $report "$@"
-	echo "$output"
-	[ "$status" = 2 ]
-	[[ "$output" == *"$text"* ]]
-	[ "${#lines[@]}" = 1 ]
 }
 
 @test "bad logs are refused in one line that names the file and the reason" {
