@@ -144,7 +144,7 @@ for r in csv.DictReader(open('wake.csv')):
 	[ "$(jq .changes[0].mean_ns.real <<<"$output")" = false ]
 	[ "$(jq .changes[0].p99_ns.real <<<"$output")" = false ]
 	[ "$(jq .changes[1].p99_ns.real <<<"$output")" = true ]
-	[ "$(jq '.changes[1].mean_ns | .real and .low > 400 and .high < 600' <<<"$output")" = true ]
+	[ "$(jq '.changes[1].mean_ns | .real and .low > 300 and .high < 700' <<<"$output")" = true ]
 	[ "$(jq .changes[1].miss_rate.change <<<"$output")" = 0.0002 ]
 	[ "$(jq -c '[.logs[].met]' <<<"$output")" = '[true,true,false]' ]
 	run $report --compare a a
