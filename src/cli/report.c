@@ -15,6 +15,7 @@
 #include "report/csv.h"
 #include "report/json.h"
 #include "report/output.h"
+#include "report/pcapng.h"
 #include "report/summary.h"
 
 #define LOGS_MAX 64
@@ -22,7 +23,7 @@
 struct options {
 	const char *paths[LOGS_MAX];
 	size_t path_count;
-	const char *deadline, *sla, *csv;
+	const char *deadline, *sla, *csv, *pcapng;
 	bool json, compare;
 };
 
@@ -34,11 +35,14 @@ struct report {
 	struct analysis analysis;
 	struct csv csv;
 	struct output csv_output;
+	struct pcapng *pcapng;
+	struct output pcapng_output;
 };
 
 static const struct argp_option option_table[] = {
 	{ "json", 'j', NULL, 0, "one JSON document on stdout instead of text", 0 },
 	{ "csv", 'c', "FILE", 0, "a line for each frame or wake-up ('-': stdout, and no text)", 0 },
+	{ "pcapng", 'p', "FILE", 0, "the frames, rebuilt, with ns time stamps, for wireshark", 0 },
 	{ "compare", 'C', NULL, 0, "logs of one kind side by side; the first is the baseline", 0 },
 	{ "deadline", 'd', "TIME", 0, "what is later after its launch is late", 0 },
 	{ "sla", 's', "PERCENT", 0, "share that must be in time, such as 99.99% (with --deadline: 100%)",
@@ -53,6 +57,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'j':
 		o->json = true;
+		return 0;
+	case 'p':
+		o->pcapng = arg;
 		return 0;
 	case 'C':
 		o->compare = true;
@@ -91,8 +98,8 @@ static int check_options(struct report *r, struct error *err)
 		return -1;
 	if (o->json && o->csv && !strcmp(o->csv, "-"))
 		return error_input(err, "--json and --csv - both want stdout; name a file for --csv");
-	if (o->compare && o->csv)
-		return error_input(err, "--compare and --csv do not go together; one log at a time");
+	if (o->compare && (o->csv || o->pcapng))
+		return error_input(err, "--compare does not go together with --csv and --pcapng");
 	return 0;
 }
 
@@ -226,13 +233,25 @@ static int open_outputs(struct report *r, struct error *err)
 {
 	struct analysis_options *a = &r->analysis_options;
 
-	if (!r->options.csv)
-		return 0;
-	if (output_open(&r->csv_output, "--csv", r->options.csv, err))
-		return -1;
-	r->csv.out = r->csv_output.file;
-	r->csv.stamp = r->logs.rx ? analysis_rx_stamp(r->logs.rx) : SOURCE_XDP;
-	a->sinks[a->sink_count++] = (struct frame_sink){ csv_frame, &r->csv };
+	if (r->options.csv) {
+		if (output_open(&r->csv_output, "--csv", r->options.csv, err))
+			return -1;
+		r->csv.out = r->csv_output.file;
+		r->csv.stamp = r->logs.rx ? analysis_rx_stamp(r->logs.rx) : SOURCE_XDP;
+		a->sinks[a->sink_count++] = (struct frame_sink){ csv_frame, &r->csv };
+	}
+	if (r->options.pcapng) {
+		if (!r->logs.rx && !r->logs.tx)
+			return error_input(err, "--pcapng: these logs have no frames");
+		if (!strcmp(r->options.pcapng, "-"))
+			return error_input(err, "--pcapng '-': name a file");
+		if (output_open(&r->pcapng_output, "--pcapng", r->options.pcapng, err))
+			return -1;
+		r->pcapng = pcapng_new(r->pcapng_output.file, r->logs.tx, r->logs.rx);
+		if (!r->pcapng)
+			return error_errno(err, ENOMEM, "--pcapng");
+		a->sinks[a->sink_count++] = (struct frame_sink){ pcapng_frame, r->pcapng };
+	}
 	return 0;
 }
 
@@ -293,7 +312,8 @@ static int run(struct report *r, struct error *err)
 		return run_compare(r, err);
 	if (open_logs(r, err) || open_outputs(r, err) ||
 	    analysis_run(&r->analysis, &r->analysis_options, &r->logs, err) ||
-	    print_result(r, err) || output_commit(&r->csv_output, err))
+	    print_result(r, err) || output_commit(&r->csv_output, err) ||
+	    output_commit(&r->pcapng_output, err))
 		return error_report(err);
 	if (r->logs.rx && r->logs.tx && !r->analysis.joined) {
 		message_warn("the logs have no run in common: nothing was joined");
@@ -325,6 +345,8 @@ int cmd_report(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &r->options);
 	status = run(r, &err);
 	output_abort(&r->csv_output);
+	output_abort(&r->pcapng_output);
+	pcapng_free(r->pcapng);
 	analysis_free(&r->analysis);
 	for (size_t i = 0; i < r->options.path_count; i++)
 		log_reader_free(r->readers[i]);

@@ -41,11 +41,11 @@ static void die(const struct error *err)
 
 static struct log_writer *create(const char *path, enum record_kind kind)
 {
-	json_t *description = json_pack("{s:s, s:s, s:s, s:{s:I, s:I, s:s}, s:[{s:i, s:s}]}", "host",
+	json_t *description = json_pack("{s:s, s:s, s:s, s:{s:I, s:I, s:s}, s:[{s:i, s:s, s:i}]}", "host",
 					"made", "stamps", "xdp", "mac", "02:00:00:00:00:01", "options",
 					"cycle_ns", (json_int_t)o.cycle, "lead_ns", (json_int_t)100000,
 					"pacing", "timer", "streams", "id", 0, "dest",
-					"91:e0:f0:00:fe:00");
+					"91:e0:f0:00:fe:00", "size", 64);
 	struct error err = ERROR_INIT;
 	struct log_writer *log = log_create(path, kind, description, &err);
 

@@ -135,6 +135,28 @@ for r in csv.DictReader(open('wake.csv')):
 	EOF2
 }
 
+@test "--pcapng has the frames of both sides with ns time stamps" {
+	$makelog --tx tx --rx rx --frames 1000 --lose 100 --duplicate 90 --reorder 70
+	$report --pcapng frames.pcapng tx rx >text
+	python3 "$BATS_TEST_DIRNAME/pcapng_check.py" frames.pcapng >found
+	[ "$(jq -c .packets found)" = '{"sender (sw)":1000,"receiver (xdp)":1000}' ]
+	[ "$(jq -c '.comments | [.lost, .duplicate, .reordered]' found)" = '[10,10,13]' ]
+	jq '.last["receiver (xdp)"]' found >last
+	[ "$(jq .length last)" = 64 ]
+	# the number, and the launch time 998 ms after the start (the last one, 999, is lost)
+	[ "$(jq -r .frame last | cut -c 1-44)" = 91e0f000fe0002000000000188b554534e5001000000 ]
+	[ "$(jq -r .frame last | cut -c 45-92)" = 1234abcd0000000000000000000003e6$(printf %016x 1800000000998000000) ]
+	$report --csv frames.csv rx >text
+	[ "$(jq -r .time_ns last)" = "$(tail -1 frames.csv | cut -d, -f12)" ]
+	if command -v tshark >tshark; then
+		[ "$(tshark -r frames.pcapng -Y 'eth.type == 0x88b5 && !_ws.malformed' 2>/dev/null | wc -l)" = 2000 ]
+	fi
+	refused "name a file" --pcapng - rx
+	$makelog --wake wake --frames 10
+	refused "have no frames" --pcapng x wake
+	[ ! -e x ]
+}
+
 @test "--compare tells a change from noise" {
 	$makelog --wake a --frames 50000
 	$makelog --wake b --frames 50000 --seed 2
