@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the receiver's XDP program and user space share. The socket receiver runs the same parser and
- * keeps the same statistics. Include <linux/bpf.h> or <linux/types.h> before it.
+ * keeps the same statistics. Include <linux/bpf.h> before it.
  */
 #ifndef BPF_RECEIVE_H
 #define BPF_RECEIVE_H
@@ -90,19 +90,24 @@ struct rx_event {
 	__u16 reserved;
 };
 
-/* Each CPU has statistics of its own, so that they need no lock. */
 struct rx_stream_key {
 	__u32 run;
 	__u16 stream;
-	__u16 cpu;
+	__u16 reserved;
 };
 
 #define RX_WINDOW 1024 /* frames behind the highest that can be told apart */
 #define RX_JUMP 65536 /* a larger step is believed only when frames in a row continue from it */
 #define RX_CONFIRM 16
 
-/* Kept in the kernel, exact whether or not the record found room in the ring. */
+/*
+ * Kept in the kernel, exact whether or not the record found room in the ring. All CPUs share it: a stream
+ * comes in on one queue, so that the lock is free but where the queue moves to another CPU, and only so
+ * are duplicates and reordering exact there.
+ */
 struct rx_stream_stats {
+	struct bpf_spin_lock lock;
+	__u32 reserved;
 	__u64 frames;
 	__u64 bytes;
 	__u64 records_lost;

@@ -3,7 +3,7 @@
  * The XDP receiver. It exists twice: receive.bpf.c for any driver, and receive_hw.bpf.c, which calls the
  * driver for the hardware's stamp and is bound to one interface. RX_HARDWARE tells which.
  *
- * For each frame of ours: stamp, statistics of its stream (run, stream, CPU), one record into the ring.
+ * For each frame of ours: stamp, statistics of its stream (run and stream), one record into the ring.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -44,12 +44,16 @@ struct {
 	__type(value, struct rx_stream_stats);
 } streams SEC(".maps");
 
-/* An all-zero entry: too large for the stack, and it is only read. */
+/* An all-zero entry: too large for the stack. As bytes, since a lock may not be copied. */
+struct rx_blank {
+	__u8 bytes[sizeof(struct rx_stream_stats)];
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct rx_stream_stats);
+	__type(value, struct rx_blank);
 } blank SEC(".maps");
 
 struct {
@@ -85,9 +89,7 @@ static __always_inline int proven(const struct rx_event *event)
 
 static __always_inline struct rx_stream_stats *stats_of(const struct rx_event *event)
 {
-	struct rx_stream_key key = { .run = event->run,
-				     .stream = event->stream,
-				     .cpu = (__u16)bpf_get_smp_processor_id() };
+	struct rx_stream_key key = { .run = event->run, .stream = event->stream };
 	struct rx_stream_stats *stats = bpf_map_lookup_elem(&streams, &key);
 	struct rx_shared *state;
 	__u32 zero = 0;
@@ -191,13 +193,16 @@ static __always_inline int receive(struct xdp_md *ctx)
 		count->tagged++;
 	if (!event.rx_hw)
 		count->no_hw_stamp++;
-	rx_track(stats, &event, config.histogram_hw ? event.rx_hw : event.rx_xdp);
 	record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
+	bpf_spin_lock(&stats->lock);
+	rx_track(stats, &event, config.histogram_hw ? event.rx_hw : event.rx_xdp);
+	if (!record)
+		stats->records_lost++;
+	bpf_spin_unlock(&stats->lock);
 	if (record) {
 		*record = event;
 		bpf_ringbuf_submit(record, wakeup_flag(count, event.rx_xdp));
 	} else {
-		stats->records_lost++;
 		count->records_lost++;
 	}
 	return config.pass ? XDP_PASS : XDP_DROP;

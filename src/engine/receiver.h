@@ -10,7 +10,7 @@
 #ifndef ENGINE_RECEIVER_H
 #define ENGINE_RECEIVER_H
 
-#include <linux/types.h>
+#include <linux/bpf.h>
 #include <net/if.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 #ifndef ENGINE_RX_EXPLAIN_H
 #define ENGINE_RX_EXPLAIN_H
 
-#include <linux/types.h>
+#include <linux/bpf.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -59,15 +59,31 @@ struct xdp_receiver {
 	struct rx_record batch[RECEIVER_BATCH];
 };
 
-/* libbpf explains failures to its print function only: the last warning is kept for the error. */
+/*
+ * libbpf explains failures to its print function only, with the verifier's log in it: what the verifier
+ * said last is kept for the error, else the first warning.
+ */
 static _Thread_local char libbpf_words[256];
 
 static int keep_words(enum libbpf_print_level level, const char *format, va_list args)
 {
-	if (level != LIBBPF_WARN)
+	static const char mark[] =
+		"\nprocessed "; /* the log's last line; the reason stands before it */
+	char *text = NULL, *end, *start;
+
+	if (level != LIBBPF_WARN || vasprintf(&text, format, args) < 0)
 		return 0;
-	vsnprintf(libbpf_words, sizeof(libbpf_words), format, args);
-	libbpf_words[strcspn(libbpf_words, "\n")] = 0;
+	end = strstr(text, mark);
+	start = text;
+	if (end) {
+		*end = 0;
+		start = strrchr(text, '\n');
+		start = start ? start + 1 : text;
+	}
+	if (end || !libbpf_words[0])
+		snprintf(libbpf_words, sizeof(libbpf_words), "%.*s", (int)strcspn(start, "\n"),
+			 start);
+	free(text);
 	return 0;
 }
 
@@ -192,56 +208,7 @@ static uint64_t no_drops(const void *way)
 	return 0;
 }
 
-/* The sum of a stream over the CPUs. */
-struct exact_sum {
-	struct receiver_exact exact;
-	uint64_t first, highest; /* of the numberings in force */
-	uint64_t unique_now, lost_before;
-};
-
-static void add_exact(struct exact_sum *sum, const struct rx_stream_stats *stats)
-{
-	struct receiver_exact *exact = &sum->exact;
-
-	if (stats->unique) {
-		if (!sum->unique_now || stats->first < sum->first)
-			sum->first = stats->first;
-		if (!sum->unique_now || stats->highest > sum->highest)
-			sum->highest = stats->highest;
-	}
-	sum->unique_now += stats->unique;
-	sum->lost_before += stats->lost_before;
-	exact->cpus++;
-	exact->frames += stats->frames;
-	exact->bytes += stats->bytes;
-	exact->records_lost += stats->records_lost;
-	exact->unique += stats->unique + stats->unique_before;
-	exact->duplicate += stats->duplicate;
-	exact->reordered += stats->reordered;
-	exact->stray += stats->stray;
-	exact->restarts += stats->restarts;
-	if (stats->latency_count) {
-		struct histogram_exact beside = {
-			.min = stats->latency_min,
-			.max = stats->latency_max,
-			.sum = stats->latency_sum,
-			.min_seq = stats->latency_min_seq,
-			.max_seq = stats->latency_max_seq,
-			.min_stream = exact->stream,
-			.max_stream = exact->stream,
-		};
-
-		histogram_import(&exact->latency, (const uint64_t *)stats->histogram,
-				 RX_HISTOGRAM_BITS, &beside);
-	}
-}
-
-static int by_stream(const void *a, const void *b)
-{
-	return memcmp(a, b, sizeof(struct rx_stream_key));
-}
-
-/* All keys of the map, sorted so that the CPUs of a stream stand together. NULL: none, or no memory. */
+/* All keys of the map. NULL: none, or no memory; the caller frees them. */
 static struct rx_stream_key *all_keys(const struct xdp_receiver *xdp, size_t *count)
 {
 	struct rx_stream_key *keys = calloc(STREAMS_MAX_KERNEL, sizeof(*keys));
@@ -253,8 +220,43 @@ static struct rx_stream_key *all_keys(const struct xdp_receiver *xdp, size_t *co
 	       !bpf_map_get_next_key(xdp->streams_fd, *count ? &keys[*count - 1] : NULL,
 				     &keys[*count]))
 		(*count)++;
-	qsort(keys, *count, sizeof(*keys), by_stream);
 	return keys;
+}
+
+static void tell_exact(const struct rx_stream_key *key, const struct rx_stream_stats *stats,
+		       void (*each)(void *context, const struct receiver_exact *exact),
+		       void *context)
+{
+	struct receiver_exact exact = {
+		.run = key->run,
+		.stream = key->stream,
+		.frames = stats->frames,
+		.bytes = stats->bytes,
+		.records_lost = stats->records_lost,
+		.unique = stats->unique + stats->unique_before,
+		.lost = stats->lost_before,
+		.duplicate = stats->duplicate,
+		.reordered = stats->reordered,
+		.stray = stats->stray,
+		.restarts = stats->restarts,
+	};
+	struct histogram_exact beside = {
+		.min = stats->latency_min,
+		.max = stats->latency_max,
+		.sum = stats->latency_sum,
+		.min_seq = stats->latency_min_seq,
+		.max_seq = stats->latency_max_seq,
+		.min_stream = key->stream,
+		.max_stream = key->stream,
+	};
+
+	if (stats->unique)
+		exact.lost += stats->highest - stats->first + 1 - stats->unique;
+	if (stats->latency_count)
+		histogram_import(&exact.latency, (const uint64_t *)stats->histogram,
+				 RX_HISTOGRAM_BITS, &beside);
+	each(context, &exact);
+	histogram_free(&exact.latency);
 }
 
 static void each_exact(const void *way,
@@ -262,30 +264,12 @@ static void each_exact(const void *way,
 		       void *context)
 {
 	const struct xdp_receiver *xdp = way;
-	struct exact_sum sum = { 0 };
 	size_t count;
 	struct rx_stream_key *keys = all_keys(xdp, &count);
 
-	for (size_t i = 0; keys && i < count; i++) {
-		bool last = i + 1 == count || keys[i + 1].run != keys[i].run ||
-			    keys[i + 1].stream != keys[i].stream;
-
-		sum.exact.run = keys[i].run;
-		sum.exact.stream = keys[i].stream;
+	for (size_t i = 0; keys && i < count; i++)
 		if (!bpf_map_lookup_elem(xdp->streams_fd, &keys[i], xdp->stats))
-			add_exact(&sum, xdp->stats);
-		if (!last)
-			continue;
-		if (sum.exact.cpus) {
-			uint64_t span = sum.unique_now ? sum.highest - sum.first + 1 : 0;
-
-			sum.exact.lost = sum.lost_before +
-					 (span > sum.unique_now ? span - sum.unique_now : 0);
-			each(context, &sum.exact);
-		}
-		histogram_free(&sum.exact.latency);
-		memset(&sum, 0, sizeof(sum));
-	}
+			tell_exact(&keys[i], xdp->stats, each, context);
 	free(keys);
 }
 

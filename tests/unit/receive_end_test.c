@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* When a receiver is done, what its bars say, and how it explains what it did not receive. */
+#include "cmocka_all.h"
+
+#include <linux/types.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "bpf/wire.h"
+#include "engine/rx_explain.h"
+#include "engine/rx_finish.h"
+#include "engine/rx_summary.h"
+
+#define MS NSEC_PER_MSEC
+
+static const struct rx_options options = { .stamp = SOURCE_XDP, .deadline_ns = 5000 };
+
+static struct rx_metrics *metrics;
+static struct rx_finish *finish;
+
+static int begin(void **state)
+{
+	(void)state;
+	metrics = rx_metrics_new(&options);
+	finish = calloc(1, sizeof(*finish));
+	return metrics && finish ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	rx_metrics_free(metrics);
+	free(finish);
+	return 0;
+}
+
+static void add(uint32_t run, uint16_t stream, uint64_t seq, int64_t latency, int64_t cycle)
+{
+	int64_t launch = 1000000000000 + (int64_t)seq * cycle;
+	struct rx_record record = { .seq = (int64_t)seq,
+				    .launch = launch,
+				    .rx_xdp = launch + latency,
+				    .stream = stream,
+				    .run = run,
+				    .size = 60 };
+
+	rx_metrics_add(metrics, &record, NULL);
+}
+
+static void the_last_frame_ends_it_after_a_grace(void **state)
+{
+	(void)state;
+	for (uint64_t seq = 0; seq < 10; seq++)
+		add(1, 1, seq, 100, MS);
+	assert_false(rx_finish_check(finish, metrics, 0));
+	rx_finish_last(finish, 1, 1, 10 * MS);
+	assert_false(rx_finish_check(finish, metrics, 100 * MS));
+	assert_true(rx_finish_check(finish, metrics, 10 * MS + RX_GRACE_NS));
+}
+
+static void another_stream_that_sends_keeps_it_going(void **state)
+{
+	int64_t now = 0;
+
+	(void)state;
+	for (uint64_t seq = 0; seq < 10; seq++) {
+		add(1, 1, seq, 100, MS);
+		add(1, 2, seq, 100, MS);
+	}
+	rx_finish_last(finish, 1, 1, 0);
+	for (uint64_t seq = 10; seq < 40; seq++) {
+		now += 100 * MS;
+		add(1, 2, seq, 100, MS);
+		assert_false(rx_finish_check(finish, metrics, now));
+	}
+	rx_finish_last(finish, 1, 2, now);
+	assert_true(rx_finish_check(finish, metrics, now + RX_GRACE_NS));
+}
+
+static void a_stream_that_died_is_not_waited_for(void **state)
+{
+	(void)state;
+	for (uint64_t seq = 0; seq < 10; seq++) {
+		add(1, 1, seq, 100, MS);
+		add(2, 2, seq, 100, MS);
+	}
+	rx_finish_last(finish, 1, 1, 0);
+	assert_false(rx_finish_check(finish, metrics, 300 * MS));
+	assert_false(rx_finish_check(finish, metrics, 1200 * MS));
+	assert_true(rx_finish_check(finish, metrics, 1400 * MS));
+}
+
+static void a_slow_stream_is_given_its_time(void **state)
+{
+	(void)state;
+	for (uint64_t seq = 0; seq < 10; seq++) {
+		add(1, 1, seq, 100, MS);
+		add(2, 2, seq, 100, 2 * NSEC_PER_SEC);
+	}
+	rx_finish_last(finish, 1, 1, 0);
+	assert_false(rx_finish_check(finish, metrics, 100 * MS));
+	assert_false(rx_finish_check(finish, metrics, 5 * NSEC_PER_SEC));
+	assert_true(rx_finish_check(finish, metrics, 7 * NSEC_PER_SEC));
+}
+
+static void forged_frames_do_not_keep_it_waiting(void **state)
+{
+	(void)state;
+	for (uint64_t seq = 0; seq < 10; seq++)
+		add(1, 1, seq, 100, MS);
+	rx_finish_last(finish, 1, 1, 0);
+	for (uint32_t i = 0; i < 10; i++) {
+		add(1000 + i, 1, i, 100, MS);
+		rx_finish_check(finish, metrics, i * 20 * MS);
+	}
+	assert_true(rx_finish_check(finish, metrics, RX_GRACE_NS));
+}
+
+static struct rx_verdict judge(int64_t deadline_ns, double sla)
+{
+	struct rx_stream *total = rx_metrics_total(metrics, NULL);
+	struct rx_verdict verdict = rx_judge(total, deadline_ns, sla);
+
+	rx_stream_free(total);
+	return verdict;
+}
+
+static void bars_are_judged(void **state)
+{
+	struct rx_verdict verdict;
+
+	(void)state;
+	for (uint64_t seq = 0; seq < 1000; seq++)
+		if (seq != 500) /* one lost, two late */
+			add(1, 1, seq, seq == 7 || seq == 8 ? 5001 : 5000, MS);
+	verdict = judge(0, 0);
+	assert_false(verdict.judged);
+	assert_true(verdict.good);
+	verdict = judge(5000, 0);
+	assert_int_equal(verdict.late, 2);
+	assert_int_equal(verdict.expected, 1000);
+	assert_int_equal(verdict.in_time, 997);
+	assert_false(verdict.good);
+	assert_true(judge(5000, 0.997).good);
+	assert_false(judge(5000, 0.9971).good);
+	assert_true(judge(0, 0.999).good); /* loss alone */
+	assert_false(judge(0, 0.9995).good);
+}
+
+static void nothing_received_misses_every_bar(void **state)
+{
+	(void)state;
+	assert_false(judge(5000, 0).good);
+	assert_false(judge(0, 0.5).good);
+}
+
+static void the_kernel_corrects_what_records_missed(void **state)
+{
+	struct receiver_exact exact = { .run = 1,
+					.stream = 1,
+					.frames = 1000,
+					.unique = 990,
+					.lost = 5,
+					.duplicate = 10,
+					.records_lost = 900 };
+	struct rx_counts counts;
+
+	(void)state;
+	for (uint64_t seq = 0; seq < 1000; seq += 10)
+		add(1, 1, seq, 100, MS);
+	histogram_add(&exact.latency, 777, 1, 1);
+	rx_correct(metrics, SOURCE_XDP, &exact);
+	counts = rx_stream_counts(metrics->streams[0]);
+	assert_int_equal(metrics->streams[0]->frames, 1000);
+	assert_int_equal(counts.sequence.lost, 5);
+	assert_int_equal(counts.sequence.duplicate, 10);
+	assert_int_equal(metrics->streams[0]->latency[SOURCE_XDP]->count, 1);
+	assert_int_equal(metrics->streams[0]->latency[SOURCE_XDP]->max, 777);
+	histogram_free(&exact.latency);
+}
+
+/* Explaining ------------------------------------------------------------------------------------ */
+
+static struct receiver_options wanted = { .ifname = "eth9", .ethertype = WIRE_ETHERTYPE };
+static struct receiver_setup setup = { .source = SOURCE_XDP };
+
+static char *explain(const struct rx_facts *facts)
+{
+	static char text[4096];
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	rx_explain_drops(out, facts);
+	rx_explain_nothing(out, facts);
+	fclose(out);
+	return text;
+}
+
+static struct rx_facts facts_of_a_good_link(void)
+{
+	return (struct rx_facts){
+		.options = &wanted, .setup = &setup, .up = true, .running = true, .nic_counts = true
+	};
+}
+
+#define assert_says(text, part)                                         \
+	do {                                                            \
+		if (!strstr(text, part))                                \
+			fail_msg("'%s' does not say '%s'", text, part); \
+	} while (0)
+
+static void nothing_is_explained(void **state)
+{
+	struct rx_facts facts = facts_of_a_good_link();
+
+	(void)state;
+	assert_says(explain(&facts), "not a single frame came in at eth9");
+	facts.running = false;
+	assert_says(explain(&facts), "no carrier");
+	facts.up = false;
+	assert_says(explain(&facts), "ip link set dev eth9 up");
+	facts.gone = true;
+	assert_says(explain(&facts), "no longer exists");
+
+	facts = facts_of_a_good_link();
+	facts.counters.foreign = 12;
+	facts.counters.ethertype[0] = 0x86dd;
+	facts.counters.ethertype_frames[0] = 12;
+	facts.vlan_filter = true;
+	assert_says(explain(&facts), "0x86dd 12x");
+	assert_says(explain(&facts), "VLAN filter");
+	assert_says(explain(&facts), "destination filter");
+
+	facts.counters.wrong_ethertype = 3;
+	facts.counters.last_wrong_ethertype = 0x88b6;
+	assert_says(explain(&facts), "--ethertype 0x88b6");
+	assert_null(strstr(explain(&facts), "VLAN filter"));
+	facts.counters.wrong_version = 4;
+	facts.counters.last_wrong_version = 9;
+	assert_says(explain(&facts), "version 9");
+	facts.counters.ignored_run = 4;
+	facts.counters.last_ignored_run = 0xbeef;
+	assert_says(explain(&facts), "0000beef");
+	facts.counters.ignored_stream = 4;
+	facts.counters.last_ignored_stream = 17;
+	assert_says(explain(&facts), "the last: 17");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(the_last_frame_ends_it_after_a_grace, begin, end),
+		cmocka_unit_test_setup_teardown(another_stream_that_sends_keeps_it_going, begin,
+						end),
+		cmocka_unit_test_setup_teardown(a_stream_that_died_is_not_waited_for, begin, end),
+		cmocka_unit_test_setup_teardown(a_slow_stream_is_given_its_time, begin, end),
+		cmocka_unit_test_setup_teardown(forged_frames_do_not_keep_it_waiting, begin, end),
+		cmocka_unit_test_setup_teardown(bars_are_judged, begin, end),
+		cmocka_unit_test_setup_teardown(nothing_received_misses_every_bar, begin, end),
+		cmocka_unit_test_setup_teardown(the_kernel_corrects_what_records_missed, begin,
+						end),
+		cmocka_unit_test(nothing_is_explained),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
