@@ -72,7 +72,9 @@ static void take_feedback(void *context, const struct feedback *feedback)
 
 	if (stream < 0 || (!hw && (feedback->kind != FEEDBACK_SW || (p->setup.stamps & STAMP_HW))))
 		return;
-	stamp_cell_write(&p->transmit->cells[stream], feedback->seq, feedback->time, hw);
+	struct transmit_stamp stamp = { feedback->seq, feedback->time, hw };
+
+	spsc_push(&p->transmit->stamps[stream], &stamp);
 }
 
 static void drain_events(struct publisher *p, int64_t now)

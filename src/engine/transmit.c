@@ -18,6 +18,10 @@
 #include "host/capability.h"
 
 #define HEAD_SIZE 128 /* of each frame; what is behind it is all zeros, and shared */
+/* stamps of a stream that wait for a frame: those of one round of the error queue's reader */
+#define STAMPS_ROOM 1024
+#define STAMPS_ROOM_MANY 64
+#define MANY_STREAMS 64
 #define SEND_BUFFER (4 << 20)
 #define ERROR_QUEUE_BUFFER (8 << 20)
 
@@ -193,9 +197,14 @@ static int prepare_heads(struct transmit *transmit)
 	uint32_t total = 0;
 
 	transmit->first_head = calloc(settings->count, sizeof(*transmit->first_head));
-	transmit->cells = calloc(settings->count, sizeof(*transmit->cells));
-	if (!transmit->first_head || !transmit->cells)
+	transmit->stamps = calloc(settings->count, sizeof(*transmit->stamps));
+	if (!transmit->first_head || !transmit->stamps)
 		return -ENOMEM;
+	for (unsigned i = 0; settings->stamps && i < settings->count; i++)
+		if (spsc_init(&transmit->stamps[i],
+			      settings->count > MANY_STREAMS ? STAMPS_ROOM_MANY : STAMPS_ROOM,
+			      sizeof(struct transmit_stamp)) < 0)
+			return -ENOMEM;
 	for (unsigned i = 0; i < settings->count; i++) {
 		transmit->first_head[i] = total;
 		total += settings->streams[i].frames;
@@ -285,9 +294,11 @@ void transmit_close(struct transmit *transmit)
 		free(transmit->socket[i]->frames);
 		free(transmit->socket[i]);
 	}
+	for (unsigned i = 0; transmit->stamps && i < transmit->settings.count; i++)
+		spsc_free(&transmit->stamps[i]);
 	free(transmit->first_head);
 	free(transmit->heads);
-	free(transmit->cells);
+	free(transmit->stamps);
 	free(transmit);
 }
 
@@ -321,12 +332,14 @@ static void enlist(struct transmit *transmit, struct cycle_frame *frame)
 				       .launch = frame->launch,
 				       .last = frame->last };
 	size_t control = 0;
-	uint64_t stamped;
+	struct transmit_stamp stamp;
 
-	if (stamp_cell_read(&transmit->cells[frame->stream], &stamped, &fields.stamp,
-			    &fields.stamp_hw) &&
-	    stamped < frame->seq && frame->seq - stamped <= UINT16_MAX)
-		fields.stamp_distance = (uint16_t)(frame->seq - stamped);
+	if (settings->stamps && spsc_pop(&transmit->stamps[frame->stream], &stamp) &&
+	    stamp.seq < frame->seq && frame->seq - stamp.seq <= UINT16_MAX) {
+		fields.stamp = stamp.stamp;
+		fields.stamp_hw = stamp.hw;
+		fields.stamp_distance = (uint16_t)(frame->seq - stamp.seq);
+	}
 	frame_write(head->payload, &fields);
 	frame->stamped = settings->stamps && frame->seq % settings->stamp_every == 0;
 	if (settings->launch_time) {

@@ -17,8 +17,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/spsc.h"
 #include "base/stream.h"
-#include "engine/cell.h"
 #include "engine/cycle.h"
 
 /* Which TX stamps are asked for. */
@@ -42,6 +42,13 @@ struct transmit_settings {
 	uint32_t stamp_every; /* ask for stamps of one in n frames of a stream */
 };
 
+/* A TX stamp on its way back into the frames, for the receiver's path delay. */
+struct transmit_stamp {
+	uint64_t seq;
+	int64_t stamp; /* TAI ns */
+	bool hw;
+};
+
 struct transmit_head;
 struct transmit_socket;
 
@@ -53,7 +60,11 @@ struct transmit {
 	uint32_t *first_head; /* of each stream */
 	struct transmit_head *heads;
 	size_t heads_size;
-	struct stamp_cell *cells; /* of each stream: written by the reader of the error queue */
+	/*
+	 * Of each stream: struct transmit_stamp, from the reader of the error queue. Each frame takes one
+	 * along, so that all of them travel although they come back in batches.
+	 */
+	struct spsc *stamps;
 	uint64_t refusals; /* frames that the kernel refused */
 	int last_refusal; /* errno of the last one */
 };
