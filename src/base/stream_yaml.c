@@ -170,7 +170,7 @@ static int read_stream(const struct origin *origin, unsigned i, const struct str
 	if (read_number(origin, i, "frames", yaml->frames, 1, 1024, 1, &number, err))
 		return -1;
 	stream->frames = (uint32_t)number;
-	if (read_number(origin, i, "size", yaml->size, FRAME_SIZE_MIN, 9018, 64, &number, err))
+	if (read_number(origin, i, "size", yaml->size, FRAME_SIZE_MIN, 65535, 64, &number, err))
 		return -1;
 	stream->size = (uint32_t)number;
 	return 0;

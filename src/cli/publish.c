@@ -201,7 +201,7 @@ static int print_json(const struct publish_request *request, struct publisher *p
 static int verdict(struct publisher *publisher, const struct publisher_counts *counts)
 {
 	struct tx_stream *total = tx_metrics_total(publisher_metrics(publisher, NULL), NULL);
-	int status = counts->stopped_early ? STATUS_BAR_MISSED : STATUS_GOOD;
+	int status = counts->stopped_early || counts->link_losses ? STATUS_BAR_MISSED : STATUS_GOOD;
 
 	publisher_metrics_unlock(publisher);
 	if (total && (total->counts.refused || total->counts.missed || total->counts.invalid))

@@ -64,6 +64,21 @@ static void keep_off(int cpu)
 		sched_setaffinity(0, sizeof(set), &set);
 }
 
+/* Only now: a failure before it leaves an earlier log alone, and the description tells what is in force. */
+static int create_log(struct publisher *p, struct error *err)
+{
+	json_t *description;
+
+	if (!p->options.log_path)
+		return 0;
+	description = publisher_describe(p);
+	if (!description)
+		return error_errno(err, ENOMEM, "cannot describe the run");
+	p->log = log_create(p->options.log_path, RECORD_TX, description, err);
+	json_decref(description);
+	return p->log ? 0 : -1;
+}
+
 static int start_threads(struct publisher *p, struct error *err)
 {
 	const struct realtime *rt = &p->setup.realtime;
@@ -78,6 +93,8 @@ static int start_threads(struct publisher *p, struct error *err)
 		;
 	if (p->options.strict && rt->shortfalls)
 		return error_system(err, "--strict: %s", rt->shortfall[0]);
+	if (create_log(p, err) < 0)
+		return -1;
 	keep_off(rt->cpu);
 	result = realtime_thread_create(&p->collecting_thread, publisher_collect, p, 0);
 	if (result)
@@ -142,6 +159,8 @@ static void link_changed(struct run *run)
 		if (!run->down_since_ns) {
 			run->down_since_ns = now;
 			p->counts.link_losses++;
+		} else if (change != LINK_GONE) {
+			continue; /* one way of being down after another */
 		}
 		say(run, true, "%s: %s; %s", p->setup.link.name,
 		    change == LINK_GONE ? "the interface was removed"

@@ -221,20 +221,6 @@ static int make_cycle(struct publisher *p, struct error *err)
 	return 0;
 }
 
-static int create_log(struct publisher *p, struct error *err)
-{
-	json_t *description;
-
-	if (!p->options.log_path)
-		return 0;
-	description = publisher_describe(p);
-	if (!description)
-		return error_errno(err, ENOMEM, "cannot describe the run");
-	p->log = log_create(p->options.log_path, RECORD_TX, description, err);
-	json_decref(description);
-	return p->log ? 0 : -1;
-}
-
 static int set_up(struct publisher *p, struct error *err)
 {
 	struct publisher_setup *s = &p->setup;
@@ -272,8 +258,7 @@ static int set_up(struct publisher *p, struct error *err)
 	if (p->wake_fd < 0)
 		return error_errno(err, errno, "eventfd");
 	realtime_init(&s->realtime, &p->options.realtime);
-	/* last, so that a failure before it leaves an earlier log alone */
-	return create_log(p, err);
+	return 0;
 }
 
 struct publisher *publisher_open(const struct publisher_options *options, struct error *err)
