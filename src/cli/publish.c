@@ -204,7 +204,8 @@ static int verdict(struct publisher *publisher, const struct publisher_counts *c
 	int status = counts->stopped_early || counts->link_losses ? STATUS_BAR_MISSED : STATUS_GOOD;
 
 	publisher_metrics_unlock(publisher);
-	if (total && (total->counts.refused || total->counts.missed || total->counts.invalid))
+	if (total && (!total->counts.sent || total->counts.refused || total->counts.missed ||
+		      total->counts.invalid))
 		status = STATUS_BAR_MISSED;
 	tx_stream_free(total);
 	return status;

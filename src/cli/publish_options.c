@@ -486,69 +486,104 @@ static int convert_results(struct conversion *c)
 /* Streams: the list (of the command line, else of the file), completed by the options of the same names. */
 struct stream_source {
 	const struct conversion *c;
-	bool from_line, listed;
+	const struct publish_texts *list;
+	bool from_line;
 };
 
-static enum publish_option option_of(const char *key)
-{
-	static const enum publish_option common[] = { PUBLISH_DEST, PUBLISH_VLAN, PUBLISH_PRIORITY,
-						      PUBLISH_OFFSET, PUBLISH_SIZE };
+/* The fields that also are options. */
+static const struct {
+	enum publish_option option;
+	size_t at; /* in struct stream_yaml */
+} common[] = {
+	{ PUBLISH_DEST, offsetof(struct stream_yaml, dest) },
+	{ PUBLISH_VLAN, offsetof(struct stream_yaml, vlan) },
+	{ PUBLISH_PRIORITY, offsetof(struct stream_yaml, priority) },
+	{ PUBLISH_OFFSET, offsetof(struct stream_yaml, offset) },
+	{ PUBLISH_SIZE, offsetof(struct stream_yaml, size) },
+};
 
-	for (unsigned i = 0; i < sizeof(common) / sizeof(common[0]); i++)
-		if (!strcmp(key, options[common[i]].name))
-			return common[i];
-	return PUBLISH_OPTIONS;
+#define COMMON (sizeof(common) / sizeof(common[0]))
+
+static char **field_of(struct stream_yaml *stream, size_t i)
+{
+	return (char **)((char *)stream + common[i].at);
 }
 
+enum origin {
+	ENTRY, /* of the list */
+	LINE, /* an option of the command line */
+	TOP, /* of the file's top level */
+};
+
+/* The command line's options count over the file's entries, and complete its own. */
+static enum origin origin_of(const struct stream_source *source, size_t i, bool own)
+{
+	const struct conversion *c = source->c;
+	enum publish_option option = common[i].option;
+
+	if (c->line->value[option] && (!own || !source->from_line))
+		return LINE;
+	if (!own && c->file && c->file->texts.value[option])
+		return TOP;
+	return ENTRY;
+}
+
+/* Names a value of a stream in an error. */
 static char *what_stream(const void *context, unsigned index, const char *key,
 			 char buffer[YAML_WHAT])
 {
 	const struct stream_source *source = context;
 	const struct conversion *c = source->c;
-	enum publish_option option = option_of(key);
+	enum origin origin = ENTRY;
 	char path[64];
 
-	if (option < PUBLISH_OPTIONS && (!source->listed || c->line->value[option]))
-		return c->line->value[option] || !c->file
-			       ? (snprintf(buffer, YAML_WHAT, "--%s", key), buffer)
-			       : yaml_file_what(c->file->yaml, key, buffer);
-	if (source->from_line) {
-		snprintf(buffer, YAML_WHAT, "--stream%s%s%s", index ? " (of several)" : "",
-			 *key ? " " : "", key);
-		if (index < STREAMS_MAX)
-			snprintf(buffer, YAML_WHAT, "--stream %u%s%s", index + 1, *key ? ": " : "",
-				 key);
-		return buffer;
-	}
-	if (index == STREAMS_MAX)
+	for (size_t i = 0; i < COMMON; i++)
+		if (!strcmp(key, options[common[i].option].name))
+			origin = origin_of(source, i,
+					   index < source->list->stream_count &&
+						   *field_of(&source->list->streams[index], i));
+	if (origin == TOP)
+		return yaml_file_what(c->file->yaml, key, buffer);
+	if (origin == LINE || !source->list->stream_count)
+		snprintf(buffer, YAML_WHAT, "--%s", *key ? key : "stream");
+	else if (source->from_line && index == STREAMS_MAX)
+		snprintf(buffer, YAML_WHAT, "--stream");
+	else if (source->from_line)
+		snprintf(buffer, YAML_WHAT, "--stream %u%s%s", index + 1, *key ? ": " : "", key);
+	else if (index == STREAMS_MAX)
 		return yaml_file_what(c->file->yaml, "streams", buffer);
-	snprintf(path, sizeof(path), "streams[%u]%s%s", index, *key ? "." : "", key);
-	return yaml_file_what(c->file->yaml, path, buffer);
+	else {
+		snprintf(path, sizeof(path), "streams[%u]%s%s", index, *key ? "." : "", key);
+		return yaml_file_what(c->file->yaml, path, buffer);
+	}
+	return buffer;
 }
 
-/* From the top level where the entry has none; the command line's own also over the file's entries. */
-static void complete(const struct stream_source *source, enum publish_option option, char **field)
+static void complete(const struct stream_source *source, struct stream_yaml *stream)
 {
 	const struct conversion *c = source->c;
-	const char *line = c->line->value[option];
-	const char *file = c->file ? c->file->texts.value[option] : NULL;
 
-	if (line && (!*field || !source->from_line))
-		*field = (char *)(uintptr_t)line;
-	else if (!*field && file)
-		*field = (char *)(uintptr_t)file;
+	for (size_t i = 0; i < COMMON; i++) {
+		char **field = field_of(stream, i);
+		enum origin origin = origin_of(source, i, *field != NULL);
+
+		if (origin != ENTRY)
+			*field = (char *)(uintptr_t)(origin == LINE
+							     ? c->line->value[common[i].option]
+							     : c->file->texts
+								       .value[common[i].option]);
+	}
 }
 
 static int convert_streams(struct conversion *c)
 {
 	struct publisher_options *p = &c->request->publisher;
 	struct stream_source source = { .c = c, .from_line = c->line->stream_count > 0 };
-	const struct publish_texts *from = source.from_line || !c->file ? c->line : &c->file->texts;
 	struct stream_yaml *texts;
 	int result;
 
-	source.listed = from->stream_count > 0;
-	p->count = source.listed ? from->stream_count : 1;
+	source.list = source.from_line || !c->file ? c->line : &c->file->texts;
+	p->count = source.list->stream_count ? source.list->stream_count : 1;
 	texts = calloc(p->count, sizeof(*texts));
 	p->streams = calloc(p->count, sizeof(*p->streams));
 	if (!texts || !p->streams) {
@@ -556,13 +591,9 @@ static int convert_streams(struct conversion *c)
 		return error_errno(c->err, ENOMEM, "cannot read the streams");
 	}
 	for (unsigned i = 0; i < p->count; i++) {
-		if (source.listed)
-			texts[i] = from->streams[i];
-		complete(&source, PUBLISH_DEST, &texts[i].dest);
-		complete(&source, PUBLISH_VLAN, &texts[i].vlan);
-		complete(&source, PUBLISH_PRIORITY, &texts[i].priority);
-		complete(&source, PUBLISH_OFFSET, &texts[i].offset);
-		complete(&source, PUBLISH_SIZE, &texts[i].size);
+		if (source.list->stream_count)
+			texts[i] = source.list->streams[i];
+		complete(&source, &texts[i]);
 	}
 	result = streams_from_text(what_stream, &source, texts, p->count, p->cycle_ns, p->streams,
 				   c->err);

@@ -138,7 +138,8 @@ static int choose_launch_time(const struct pacing_request *request,
 		if (pacing->lead_ns > facts->ahead_max_ns)
 			pacing->lead_ns = facts->ahead_max_ns;
 	}
-	pacing->late_max_ns = -SUBMIT_NS;
+	/* a short lead leaves less time for handing over */
+	pacing->late_max_ns = pacing->lead_ns < 2 * SUBMIT_NS ? -pacing->lead_ns / 2 : -SUBMIT_NS;
 	if (pacing->lead_ns < etf->delta_ns)
 		snprintf(pacing->warning, sizeof(pacing->warning),
 			 "lead %s is shorter than etf's delta %s: frames come after etf wanted to "

@@ -1,0 +1,174 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# The publisher over veth: what it says it sent is what the receiver got. Counts only: this machine's wake-ups may be
+# late, so a cycle may be skipped, and must then be counted.
+
+load publish-common.bash
+
+setup() {
+	make_namespaces
+}
+
+teardown() {
+	remove_publisher
+}
+
+@test "publish: sent, skipped and received add up, and the last frame ends the receiver" {
+	start_receiver --json
+	publish --cycle 2ms --count 200 --json --quiet
+	[ "$publisher_status" -eq 0 ]
+	finish_receiver
+	[ "$receiver_status" -eq 0 ]
+	[ "$(json .ended_by)" = "the last frame" ]
+	# a skipped last cycle is made up for by one more frame
+	due=$(tx .sent.due)
+	[ "$due" -ge 200 ] && [ "$due" -le 216 ]
+	[ $(($(tx .sent.sent) + $(tx .sent.skipped))) -eq "$due" ]
+	[ "$(json .received.frames)" -eq "$(tx .sent.sent)" ]
+	[ "$(json .received.lost)" -eq 0 ]
+	[ "$(json .received.duplicate)" -eq 0 ]
+	[ "$(tx .pacing)" = timer ]
+	[ "$(tx '.figures[] | select(.source == "sw") | .count')" -gt 0 ]
+}
+
+@test "publish: the frame on the wire is the one of the manual" {
+	cat >"$work/capture.py" <<'END'
+import socket, sys
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+s.bind(("vrx", 0))
+s.setsockopt(263, 8, 1)  # PACKET_AUXDATA: the tag, which veth may strip
+s.settimeout(15)
+print("ready", flush=True)
+while True:
+    data, aux, _, _ = s.recvmsg(2048, 256)
+    tci = next((int.from_bytes(d[16:18], "little") for _, t, d in aux if t == 8 and d[0] & 16), -1)
+    if data[12:14] == b"\x81\x00":
+        tci, data = int.from_bytes(data[14:16], "big"), data[:12] + data[16:]
+    if data[12:14] == b"\x88\xb6":
+        break
+print(data[:6].hex(), data[6:12].hex(), tci, len(data), data[14:18].decode(), data[18], *data[20:22], len(data[34:]))
+print(int.from_bytes(data[30:38], "big"), int.from_bytes(data[38:46], "big") % 4000000)
+END
+	in_rx python3 "$work/capture.py" >"$work/capture" 3>&- &
+	capture=$!
+	for _ in $(seq 100); do ! grep -q ready "$work/capture" || break; sleep 0.05; done
+	publish --cycle 4ms --count 50 --stream id=9,vlan=5,priority=6,offset=1ms,size=100 --ethertype 0x88b6 --quiet
+	wait "$capture"
+	mac=$(in_tx cat /sys/class/net/vtx/address | tr -d :)
+	# 100 bytes less the tag of 4; PCP 6, VID 5; version 1; stream id 9
+	[ "$(sed -n 2p "$work/capture")" = "91e0f000fe09 $mac $((6 << 13 | 5)) 96 TSNP 1 0 9 62" ]
+	# some number, and a launch 1 ms into its cycle, which is a multiple of 4 ms since the TAI epoch
+	[ "$(sed -n 3p "$work/capture" | cut -d ' ' -f 2)" -eq 1000000 ]
+}
+
+@test "publish: several streams, each with its own repetition, frames and numbers" {
+	start_receiver --json
+	publish --cycle 2ms --count 120 --json --quiet --base-time 0 --stream id=1 --stream id=2,every=4,phase=1,offset=200us \
+		--stream id=3,every=10,frames=3,size=300,priority=5
+	finish_receiver
+	[ "$publisher_status" -eq 0 ]
+	for id in 1 2 3; do
+		sent=$(tx ".streams[] | select(.stream == $id) | .sent.sent")
+		due=$(tx ".streams[] | select(.stream == $id) | .sent.due")
+		[ "$(json ".streams[] | select(.stream == $id) | .received.frames")" -eq "$sent" ]
+		[ "$(json ".streams[] | select(.stream == $id) | .received.lost")" -eq 0 ]
+		case $id in
+		1) [ "$due" -ge 120 ] ;;
+		2) [ "$due" -ge 30 ] && [ "$due" -le 46 ] ;;
+		3) [ "$due" -ge 36 ] && [ "$due" -le 84 ] ;;
+		esac
+	done
+}
+
+@test "publish: Ctrl-C sends a flagged last frame, and a second one ends at once" {
+	start_receiver --json
+	start_publisher --cycle 10ms --json
+	sleep 0.3
+	kill -INT "$publisher"
+	finish_publisher
+	finish_receiver
+	[ "$publisher_status" -eq 0 ]
+	[ "$(json .ended_by)" = "the last frame" ]
+	[ "$(json .received.frames)" -eq "$(tx .sent.sent)" ]
+	# a cycle of 10 s: the first one announces, the second one ends
+	start_publisher --cycle 10s --json
+	kill -INT "$publisher"
+	wait_for "once more to end at once"
+	kill -INT "$publisher"
+	before=$(date +%s)
+	finish_publisher
+	[ $(($(date +%s) - before)) -le 3 ]
+}
+
+@test "publish: a run that is killed leaves a log that can be read" {
+	start_publisher --cycle 2ms --log "$work/tx.tsnlog" --timestamps none
+	for _ in $(seq 100); do
+		[ "$(stat -c %s "$work/tx.tsnlog" 2>/dev/null || echo 0)" -le 4096 ] || break
+		sleep 0.05
+	done
+	kill -KILL "$publisher"
+	wait "$publisher" || true
+	publisher=
+	"$tsnpub" report --json "$work/tx.tsnlog" >"$work/tx.out"
+	[ "$(jq '[.. | .sent? | numbers] | max' "$work/tx.out")" -gt 0 ]
+}
+
+@test "publish: without the cyclic thread's policy it says so, and --strict refuses" {
+	command -v setpriv >/dev/null || skip "setpriv is missing"
+	cp "$tsnpub" "$work/tsnpub"
+	chmod 755 "$work" "$work/tsnpub"
+	# only the raw socket is allowed
+	unprivileged() {
+		in_tx setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all,+net_raw \
+			--ambient-caps=-all,+net_raw --bounding-set=-all,+net_raw "$work/tsnpub" --iface vtx --cycle 2ms \
+			--count 20 "$@" 3>&-
+	}
+	unprivileged --json >"$work/tx.out" 2>"$work/tx.err"
+	grep -q "runs as SCHED_OTHER, not as SCHED_FIFO: .*CAP_SYS_NICE" "$work/tx.err"
+	[[ $(tx .realtime) == SCHED_OTHER* ]]
+	run unprivileged --strict --quiet
+	[ "$status" -eq 3 ]
+	[[ $output == *"--strict: "* ]]
+	# and without the raw socket it names what is missing
+	run in_tx setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all \
+		"$work/tsnpub" --iface vtx --cycle 2ms
+	[ "$status" -eq 3 ]
+	[[ $output == *"CAP_NET_RAW is missing"* ]]
+}
+
+@test "publish: in force means in force: policy, CPU, locked memory, dropped capabilities" {
+	start_publisher --cycle 2ms --cpu 0 --rt-priority 61
+	for task in "/proc/$publisher"/task/*; do
+		grep -q '^NoNewPrivs:	1' "$task/status"
+		# CAP_IPC_LOCK at most: no network, no scheduling
+		[ $((0x$(awk '/^CapEff/ { print $2 }' "$task/status") & ~(1 << 14))) -eq 0 ]
+		policy=$(chrt -p "${task##*/}" | sed -n 's/.*policy: //p')
+		[ "$policy" != SCHED_FIFO ] || cyclic=${task##*/}
+	done
+	if grep -q "cyclic thread: SCHED_FIFO 61 on CPU 0, memory locked" "$work/tx.err"; then
+		[[ $(chrt -p "$cyclic") == *"priority: 61"* ]]
+		[ "$(awk '/^Cpus_allowed_list/ { print $2 }' "/proc/$publisher/task/$cyclic/status")" = 0 ]
+		[ "$(awk '/^VmLck/ { print $2 }' "/proc/$publisher/status")" -gt 0 ]
+	else
+		grep -q "warning: the cyclic thread runs as" "$work/tx.err"
+	fi
+	[ "$(awk '/^VmHWM/ { print $2 }' "/proc/$publisher/status")" -lt 65536 ]
+	kill -INT "$publisher"
+	finish_publisher
+	[ "$publisher_status" -eq 0 ]
+}
+
+@test "publish: two at once on one interface" {
+	start_publisher --cycle 2ms --stream id=1 --json
+	first=$publisher
+	mv "$work/tx.out" "$work/first.out"
+	publish --cycle 2ms --count 50 --stream id=2 --json --quiet
+	[ "$publisher_status" -eq 0 ]
+	[ "$(tx .sent.sent)" -gt 0 ]
+	[ "$(tx .counters.stamps_foreign)" -eq 0 ]
+	kill -INT "$first"
+	wait "$first"
+	publisher=
+	[ "$(jq .sent.sent "$work/first.out")" -gt 0 ]
+	[ "$(jq -r .run "$work/first.out")" != "$(tx .run)" ]
+}

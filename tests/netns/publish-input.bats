@@ -1,0 +1,84 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# Wrong input to the publisher: one line each, status 2 or 3, nothing changed. What needs no interface is in the unit test of
+# the options.
+
+load publish-common.bash
+
+setup() {
+	make_namespaces
+}
+
+teardown() {
+	remove_publisher
+}
+
+@test "input: interfaces that are none, are down, or are no Ethernet" {
+	refused 2 "interface 'nope': there is none of that name" --iface nope --cycle 1ms
+	refused 2 "interface 'a/b': not an interface name" --iface a/b --cycle 1ms
+	refused 2 "interface 'averylonginterfacename': not an interface name" --iface averylonginterfacename --cycle 1ms
+	in_tx ip link set lo up
+	refused 2 "interface 'lo': not an Ethernet interface" --iface lo --cycle 1ms
+	in_tx ip link set vtx down
+	refused 3 "interface 'vtx' is down; switch it on: ip link set vtx up" --cycle 1ms
+}
+
+@test "input: sizes beyond the MTU and cycles that are too short for their frames" {
+	refused 2 "size 1515 exceeds the MTU 1500 of vtx: at most 1514 bytes" --cycle 1ms --size 1515
+	in_tx ip link set vtx mtu 4000
+	in_rx ip link set vrx mtu 4000
+	publish --cycle 4ms --size 4014 --count 3 --json --quiet
+	[ "$publisher_status" -eq 0 ]
+	refused 2 "size 4015 exceeds the MTU 4000" --cycle 1ms --size 4015
+	refused 2 "--cycle 31.25us is shorter than its frames take on the wire" --cycle 31.25us \
+		--stream id=1,size=1500,frames=30
+}
+
+@test "input: a pacing that nothing installed would honour" {
+	refused 2 "--pacing launch-time: no etf on vtx" --cycle 1ms --pacing launch-time
+	refused 2 "--pacing gate: no taprio on vtx" --cycle 1ms --pacing gate
+	refused 2 "--deadline-mode: it belongs to pacing launch-time" --cycle 1ms --deadline-mode on
+}
+
+@test "input: logs that cannot be written" {
+	refused 3 "log '$work/none/x': cannot create it: No such file or directory" --cycle 1ms --log "$work/none/x"
+	refused 2 "log '$work': a directory" --cycle 1ms --log "$work"
+	echo precious >"$work/log"
+	refused 2 "vtx" --cycle 1ms --log "$work/log" --pacing gate
+	[ "$(cat "$work/log")" = precious ]
+}
+
+@test "input: a full disk ends the log, not the run" {
+	mkdir "$work/small"
+	mount -t tmpfs -o size=64k none "$work/small" || skip "cannot mount a tmpfs"
+	publish --cycle 1ms --count 3000 --json --quiet --log "$work/small/tx.tsnlog"
+	"$tsnpub" report --json "$work/small/tx.tsnlog" >"$work/report"
+	umount "$work/small"
+	[ "$publisher_status" -eq 0 ]
+	grep -q "warning: .*No space left on device.*the log stops here, the run goes on" "$work/tx.err"
+	[ $(($(tx .sent.sent) + $(tx .sent.skipped))) -ge 3000 ]
+	[ "$(tx .counters.log_lost)" -gt 1000 ]
+	[ "$(jq '[.. | .sent? | numbers] | max' "$work/report")" -gt 0 ]
+}
+
+@test "input: configuration files that are none" {
+	config() { printf "$1" >"$work/c.yaml"; }
+	config 'iface: vtx\ncycle: 1ms\nspeed: 3\n'
+	refused 2 "c.yaml: line 3: unknown key 'speed'" --config "$work/c.yaml"
+	head -c 100000 /bin/sh >"$work/c.yaml"
+	refused 2 "a binary file, not YAML" --config "$work/c.yaml"
+	truncate -s 100M "$work/c.yaml"
+	refused 2 "larger than" --config "$work/c.yaml"
+	refused 2 "$work/none.yaml" --config "$work/none.yaml"
+	config ''
+	refused 2 "the file is empty" --config "$work/c.yaml"
+	config 'count: 5\ncycle: 2ms\nquiet: true\njson: true\nstreams:\n- id: 4\n  size: 90\n- id: 5\n  every: 5\n'
+	publish --config "$work/c.yaml"
+	[ "$publisher_status" -eq 0 ]
+	[ "$(tx '.streams | length')" -eq 2 ]
+	for file in "$BATS_TEST_DIRNAME"/../../configs/veth-*.yaml; do
+		[ -e "$file" ] || continue
+		publish --config "$file" --duration 50ms --quiet --json
+		[ "$publisher_status" -eq 0 ]
+	done
+}

@@ -1,0 +1,86 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# What happens to the link in mid-run is counted, said, and survived.
+
+load publish-common.bash
+
+setup() {
+	make_namespaces
+}
+
+teardown() {
+	remove_publisher
+}
+
+@test "link: switched off and on again" {
+	start_publisher --cycle 5ms --json
+	sleep 0.2
+	in_tx ip link set vtx down
+	wait_for "vtx: the interface was switched off; frames are withheld"
+	in_tx ip link set vtx up
+	wait_for "vtx: the link is back after"
+	sleep 0.2
+	kill -INT "$publisher"
+	finish_publisher
+	[ "$publisher_status" -eq 1 ]
+	[ "$(tx .counters.link_losses)" -eq 1 ]
+	[ "$(tx .sent.link_down)" -gt 0 ]
+	[ "$(tx .sent.sent)" -gt 0 ]
+	[ $(($(tx .sent.sent) + $(tx .sent.skipped) + $(tx .sent.link_down) + $(tx .sent.refused))) -eq "$(tx .sent.due)" ]
+}
+
+@test "link: the peer goes away, and nothing is missing for the receiver afterwards" {
+	start_publisher --cycle 5ms --json
+	sleep 0.2
+	in_rx ip link set vrx down
+	wait_for "vtx: the link was lost (no carrier)"
+	in_rx ip link set vrx up
+	wait_for "vtx: the link is back after"
+	start_receiver --json
+	sleep 0.3
+	kill -INT "$publisher"
+	finish_publisher
+	finish_receiver
+	[ "$(tx .sent.link_down)" -gt 0 ]
+	[ "$(json .received.lost)" -eq 0 ]
+	[ "$(json .received.frames)" -gt 0 ]
+}
+
+@test "link: removed and made anew under another number" {
+	start_publisher --cycle 5ms --json
+	sleep 0.2
+	in_tx ip link del vtx
+	wait_for "vtx: the interface was removed"
+	ip link add vtx netns "$tx_ns" type veth peer name vrx netns "$rx_ns"
+	in_rx ip link set vrx up
+	start_receiver --json
+	in_tx ip link set vtx up
+	wait_for "vtx: the link is back after"
+	sleep 0.3
+	kill -INT "$publisher"
+	finish_publisher
+	finish_receiver
+	[ "$(json .received.frames)" -gt 0 ]
+	[ "$(json .received.lost)" -eq 0 ]
+}
+
+@test "link: --on-link-loss stop ends the run with status 1" {
+	start_publisher --cycle 5ms --json --on-link-loss stop
+	in_tx ip link set vtx down
+	finish_publisher
+	[ "$publisher_status" -eq 1 ]
+	grep -q "stopping (--on-link-loss stop)" "$work/tx.err"
+}
+
+@test "link: none at the start is waited for, or refused" {
+	in_rx ip link set vrx down
+	refused 3 "interface 'vtx' has no link (no carrier)" --cycle 5ms --on-link-loss stop
+	start_publisher --cycle 5ms --json
+	wait_for "frames are withheld until it is there"
+	in_rx ip link set vrx up
+	wait_for "the link is back"
+	sleep 0.2
+	kill -INT "$publisher"
+	finish_publisher
+	[ "$(tx .sent.sent)" -gt 0 ]
+}

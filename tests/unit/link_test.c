@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Messages about interfaces, as the kernel sends them and as it never would. */
+#include "cmocka_all.h"
+
+#include <linux/if.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/link.h"
+
+static _Alignas(8) char buffer[1024];
+
+static struct nlmsghdr *make(unsigned flags)
+{
+	static const uint8_t mac[6] = { 2, 3, 4, 5, 6, 7 };
+	struct nlmsghdr *nlh;
+	struct ifinfomsg *ifi;
+	struct nlattr *nest;
+
+	memset(buffer, 0, sizeof(buffer));
+	nlh = mnl_nlmsg_put_header(buffer);
+	nlh->nlmsg_type = RTM_NEWLINK;
+	ifi = mnl_nlmsg_put_extra_header(nlh, sizeof(*ifi));
+	ifi->ifi_index = 17;
+	ifi->ifi_type = 1;
+	ifi->ifi_flags = flags;
+	mnl_attr_put_strz(nlh, IFLA_IFNAME, "eth7");
+	mnl_attr_put(nlh, IFLA_ADDRESS, sizeof(mac), mac);
+	mnl_attr_put_u32(nlh, IFLA_MTU, 9000);
+	mnl_attr_put_u32(nlh, IFLA_NUM_TX_QUEUES, 4);
+	nest = mnl_attr_nest_start(nlh, IFLA_LINKINFO);
+	mnl_attr_put_strz(nlh, IFLA_INFO_KIND, "veth");
+	mnl_attr_nest_end(nlh, nest);
+	nest = mnl_attr_nest_start(nlh, IFLA_XDP);
+	mnl_attr_put_u32(nlh, IFLA_XDP_PROG_ID, 99);
+	mnl_attr_nest_end(nlh, nest);
+	return nlh;
+}
+
+static void a_message_is_read(void **state)
+{
+	struct link_info link;
+
+	(void)state;
+	assert_int_equal(link_parse(make(IFF_UP | IFF_RUNNING), &link), 0);
+	assert_int_equal(link.index, 17);
+	assert_string_equal(link.name, "eth7");
+	assert_string_equal(link.kind, "veth");
+	assert_int_equal(link.mac[5], 7);
+	assert_int_equal(link.mtu, 9000);
+	assert_int_equal(link.tx_queues, 4);
+	assert_int_equal(link.xdp_program, 99);
+	assert_true(link.up && link.running);
+	link_parse(make(IFF_UP), &link);
+	assert_true(link.up && !link.running);
+	/* running is told for a short while after it was switched off */
+	link_parse(make(IFF_RUNNING), &link);
+	assert_true(!link.up && !link.running);
+}
+
+static void damaged_messages_do_no_harm(void **state)
+{
+	struct nlmsghdr *nlh = make(IFF_UP);
+	uint32_t length = nlh->nlmsg_len;
+	struct link_info link;
+
+	(void)state;
+	for (uint32_t cut = 0; cut < length; cut++) {
+		nlh = make(IFF_UP);
+		nlh->nlmsg_len = cut;
+		link_parse(nlh, &link);
+	}
+	srand(5);
+	for (int round = 0; round < 20000; round++) {
+		nlh = make(IFF_UP);
+		for (int i = 0; i < 4; i++)
+			buffer[(size_t)rand() % (length - 16) + 16] = (char)rand();
+		link_parse(nlh, &link);
+		assert_non_null(memchr(link.name, '\0', sizeof(link.name)));
+		assert_non_null(memchr(link.kind, '\0', sizeof(link.kind)));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_message_is_read),
+		cmocka_unit_test(damaged_messages_do_no_harm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
