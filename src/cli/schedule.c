@@ -14,6 +14,11 @@ static const struct subcommand {
 } subcommands[] = {
 	{ "plan", schedule_plan_main,
 	  "validate, compute and draw what would be deployed; needs nothing" },
+	{ "apply", schedule_apply_main, "install it: all of it, read back, or nothing" },
+	{ "confirm", schedule_confirm_main, "keep a schedule that was applied with --confirm" },
+	{ "show", schedule_show_main, "what is installed, in words and drawing" },
+	{ "check", schedule_check_main, "is what is installed what the file says?" },
+	{ "clear", schedule_clear_main, "back to what was there before" },
 };
 
 #define COUNT (sizeof(subcommands) / sizeof(subcommands[0]))

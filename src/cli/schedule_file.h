@@ -19,8 +19,8 @@ struct schedule_file {
 /* Reads and converts. 0, or -1 with the error (nothing then needs to be freed). */
 int schedule_file_load(const char *path, struct schedule_file *file, struct error *err);
 /* The same over text in memory; `name` stands in errors. Pure. */
-int schedule_file_from_text(const char *name, const char *text, size_t size, struct schedule_file *file,
-			    struct error *err);
+int schedule_file_from_text(const char *name, const char *text, size_t size,
+			    struct schedule_file *file, struct error *err);
 void schedule_file_free(struct schedule_file *file);
 
 /*

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <argp.h>
+#include <errno.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "cli/schedule_command.h"
+#include "cli/schedule_ready.h"
+#include "tc/deploy.h"
+#include "tc/deployment_json.h"
+#include "tc/timeline.h"
+
+#define CARRIER_DEFAULT (15 * NSEC_PER_SEC)
+
+struct apply_options {
+	const char *file;
+	int64_t confirm_ns;
+	int64_t carrier_ns;
+	bool force;
+	bool json;
+	struct error err;
+};
+
+enum {
+	OPTION_CONFIRM = 256,
+	OPTION_FORCE,
+	OPTION_JSON,
+	OPTION_CARRIER
+};
+
+static const struct argp_option options[] = {
+	{ "confirm", OPTION_CONFIRM, "TIME", 0,
+	  "take everything back unless `tsnpub schedule confirm` comes within this time (60s)", 0 },
+	{ "force", OPTION_FORCE, NULL, 0,
+	  "also where ssh or ptp4l would be silenced, or what is installed cannot be put back", 0 },
+	{ "carrier-timeout", OPTION_CARRIER, "TIME", 0,
+	  "how long to wait for carrier (default 15s)", 0 },
+	{ "json", OPTION_JSON, NULL, 0, "one JSON document instead of text", 0 },
+	{ 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct apply_options *apply = state->input;
+
+	switch (key) {
+	case OPTION_CONFIRM:
+		return parse_duration("--confirm", arg, NSEC_PER_SEC, 24 * 3600 * NSEC_PER_SEC,
+				      &apply->confirm_ns, &apply->err)
+			       ? EINVAL
+			       : 0;
+	case OPTION_CARRIER:
+		return parse_duration("--carrier-timeout", arg, NSEC_PER_MSEC, 3600 * NSEC_PER_SEC,
+				      &apply->carrier_ns, &apply->err)
+			       ? EINVAL
+			       : 0;
+	case OPTION_FORCE:
+		apply->force = true;
+		return 0;
+	case OPTION_JSON:
+		apply->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (apply->file) {
+			error_input(&apply->err, "'%.64s': one file at a time", arg);
+			return EINVAL;
+		}
+		apply->file = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+	options,
+	parse,
+	"FILE.yaml",
+	"Installs the schedule of a file: all of it, checked and read back, or nothing.",
+	NULL,
+	NULL,
+	NULL
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+	interrupted = number;
+}
+
+static void catch_signals(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action = { .sa_handler = on_signal };
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		sigaction(numbers[i], &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static void say(void *context, const char *line)
+{
+	(void)context;
+	message_note("%s", line);
+}
+
+static void print_result(const struct schedule_ready *ready, const struct deploy_result *result,
+			 const struct apply_options *apply)
+{
+	const struct deployment *deployment = &ready->preparation.deployment;
+	const char *name = ready->device.link.name;
+	char a[DURATION_TEXT], b[DURATION_TEXT];
+	int64_t ahead = result->base_ns - tai_now_ns();
+
+	printf("%s: %s, %s (%s), cycle %s\n", name,
+	       deployment_has_gates(deployment) ? "taprio" : "mqprio",
+	       schedule_mode_name(deployment->mode), deployment_where(deployment),
+	       format_duration(deployment->schedule.cycle_ns, a));
+	if (deployment_has_gates(deployment))
+		printf("base time %s TAI%s%s\n", format_duration(result->base_ns, a),
+		       ahead > 0 ? ", in " : "",
+		       ahead > 0 ? format_duration(ahead / 1000 * 1000, b) : "");
+	timeline_text(stdout, deployment, ready->file.streams, ready->file.stream_count);
+	if (result->live)
+		printf("the running schedule goes on until the base time, then this one takes "
+		       "over\n");
+	else if (result->gap_ns)
+		printf("between the former schedule and this one: %s\n",
+		       format_duration(result->gap_ns / 1000 * 1000, a));
+	printf("before: %s; `tsnpub schedule clear %s` brings it back\n", result->before, name);
+	if (apply->confirm_ns)
+		printf("taken back in %s unless you run: tsnpub schedule confirm %s\n",
+		       format_duration(apply->confirm_ns, a), name);
+}
+
+static void print_json(const struct schedule_ready *ready, const struct deploy_result *result,
+		       const struct apply_options *apply)
+{
+	json_t *root = json_pack("{s:s, s:b, s:I, s:I, s:s, s:I, s:o, s:o}", "interface",
+				 ready->device.link.name, "live", result->live, "base_ns",
+				 (json_int_t)result->base_ns, "gap_ns", (json_int_t)result->gap_ns,
+				 "before", result->before, "confirm_ns",
+				 (json_int_t)apply->confirm_ns, "schedule",
+				 deployment_json(&ready->preparation.deployment), "findings",
+				 findings_json(&result->notes));
+
+	json_dumpf(root, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(root);
+}
+
+static int apply_locked(struct netlink *nl, struct schedule_ready *ready,
+			const struct apply_options *apply, int lock)
+{
+	static struct deploy_result result;
+	struct deploy_options deploy = {
+		.file = apply->file,
+		.force = apply->force,
+		.confirm_ns = apply->confirm_ns,
+		.carrier_ns = apply->carrier_ns,
+		.say = say,
+		.interrupted = &interrupted,
+	};
+	struct error err = ERROR_INIT;
+	int status = schedule_get_ready(nl, ready, apply->carrier_ns);
+
+	if (status)
+		return status;
+	deploy.brought_up = ready->brought_up;
+	if (schedule_refuse_silence(nl, ready, apply->force, &err) ||
+	    deploy_apply(nl, &ready->device, &ready->preparation.deployment, lock, &deploy, &result,
+			 &err)) {
+		if (ready->brought_up) {
+			struct error ignored = ERROR_INIT;
+
+			device_set_up(nl, &ready->device, false, &ignored);
+		}
+		return error_report(&err);
+	}
+	schedule_print_findings(NULL, &result.notes, true);
+	if (apply->json)
+		print_json(ready, &result, apply);
+	else
+		print_result(ready, &result, apply);
+	return STATUS_GOOD;
+}
+
+int schedule_apply_main(int argc, char **argv)
+{
+	static struct schedule_ready ready;
+	struct apply_options apply = { .carrier_ns = CARRIER_DEFAULT, .err = ERROR_INIT };
+	struct netlink *nl = NULL;
+	int status, lock = -1;
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &apply))
+		return error_report(&apply.err);
+	if (!apply.file) {
+		error_input(&apply.err, "apply: no file; write tsnpub schedule apply FILE.yaml");
+		return error_report(&apply.err);
+	}
+	if (schedule_file_load(apply.file, &ready.file, &apply.err))
+		return error_report(&apply.err);
+	catch_signals();
+	nl = netlink_open(NETLINK_ROUTE, &apply.err);
+	if (!nl || schedule_need_admin(ready.file.schedule.interface, &apply.err)) {
+		status = error_report(&apply.err);
+		goto out;
+	}
+	/* the name is checked before a lock of that name is made */
+	if (ready.file.schedule.interface[0] &&
+	    device_read(nl, ready.file.schedule.interface, &ready.device, &apply.err)) {
+		status = error_report(&apply.err);
+		goto out;
+	}
+	if (ready.file.schedule.interface[0] &&
+	    (lock = state_lock(ready.file.schedule.interface, &apply.err)) < 0) {
+		status = error_report(&apply.err);
+		goto out;
+	}
+	status = apply_locked(nl, &ready, &apply, lock);
+out:
+	if (lock >= 0)
+		close(lock);
+	netlink_close(nl);
+	schedule_file_free(&ready.file);
+	return status;
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* tsnpub schedule check: is what is installed what the file says? For monitoring. */
+#include <argp.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+
+#include "cli/schedule_command.h"
+#include "cli/schedule_ready.h"
+#include "tc/deployment_json.h"
+#include "tc/installed.h"
+
+struct check_options {
+	const char *file;
+	bool json;
+	struct error err;
+};
+
+enum {
+	OPTION_JSON = 256
+};
+
+static const struct argp_option options[] = {
+	{ "json", OPTION_JSON, NULL, 0, "one JSON document instead of text", 0 },
+	{ 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct check_options *check = state->input;
+
+	switch (key) {
+	case OPTION_JSON:
+		check->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (check->file) {
+			error_input(&check->err, "'%.64s': one file at a time", arg);
+			return EINVAL;
+		}
+		check->file = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+	options,
+	parse,
+	"FILE.yaml",
+	"Is what is installed what the file says? Exit status 0: yes, 1: no, and how it differs.",
+	NULL,
+	NULL,
+	NULL
+};
+
+static int print_differences(const struct schedule_ready *ready, const struct findings *differences,
+			     bool json)
+{
+	const char *name = ready->device.link.name;
+
+	if (json) {
+		json_t *root = json_pack("{s:s, s:b, s:o}", "interface", name, "matches",
+					 differences->errors == 0, "differences",
+					 findings_json(differences));
+
+		json_dumpf(root, stdout, JSON_INDENT(2));
+		putchar('\n');
+		json_decref(root);
+	} else if (!differences->errors) {
+		printf("%s: as %s says\n", name, yaml_file_name(ready->file.yaml));
+	}
+	for (unsigned i = 0; !json && i < differences->count; i++)
+		if (differences->list[i].level == FINDING_ERROR)
+			printf("%s: %s\n", name, differences->list[i].text);
+	return differences->errors ? STATUS_BAR_MISSED : STATUS_GOOD;
+}
+
+int schedule_check_main(int argc, char **argv)
+{
+	static struct schedule_ready ready;
+	static struct installed installed;
+	static struct findings differences;
+	struct check_options check = { .err = ERROR_INIT };
+	struct netlink *nl;
+	int status;
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &check))
+		return error_report(&check.err);
+	if (!check.file) {
+		error_input(&check.err, "check: no file; write tsnpub schedule check FILE.yaml");
+		return error_report(&check.err);
+	}
+	if (schedule_file_load(check.file, &ready.file, &check.err))
+		return error_report(&check.err);
+	nl = netlink_open(NETLINK_ROUTE, &check.err);
+	if (!nl) {
+		status = error_report(&check.err);
+		goto out;
+	}
+	status = schedule_get_ready(nl, &ready, 0);
+	if (status)
+		goto out;
+	if (installed_read(nl, ready.device.link.index, ready.device.link.name, &installed,
+			   &check.err)) {
+		status = error_report(&check.err);
+		goto out;
+	}
+	installed_compare(&installed, &ready.preparation.deployment, -1, &differences);
+	status = print_differences(&ready, &differences, check.json);
+out:
+	netlink_close(nl);
+	schedule_file_free(&ready.file);
+	return status;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A process of its own that takes a schedule back unless it is told in time that all is well: it outlives its parent,
+ * the terminal and the connection. It begins before the first change, so that an apply that is killed in the middle is
+ * taken back too.
+ */
+#ifndef TC_CONFIRM_H
+#define TC_CONFIRM_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "tc/state.h"
+
+struct confirm_guard {
+	struct process process;
+	int pipe; /* to it */
+};
+
+/*
+ * Starts the guard for the interface. `close_fd` (or -1) is closed in it: the lock. Returns 0 or -1.
+ */
+int confirm_start(struct confirm_guard *guard, const char *interface, int close_fd,
+		  struct error *err);
+
+/* All is applied: the guard begins to wait `timeout_ns` for the confirmation. Returns 0, or -1 when it is gone. */
+int confirm_wait_begin(struct confirm_guard *guard, int64_t timeout_ns);
+
+/* The caller took everything back by itself: the guard ends. */
+void confirm_cancel(struct confirm_guard *guard);
+
+/* From another process: tells the guard of a record that the schedule may stay. Returns 0, or -1 (it is gone). */
+int confirm_tell(struct process guard);
+
+/*
+ * Takes an unconfirmed or cut-off apply back: what was there before it, and its record. Waits for the lock up to 10 s.
+ * The guard's work; also `tsnpub schedule clear`'s for a cut-off apply. `only_guard`: do nothing unless the record names
+ * this process as its guard. Returns 0 or -1.
+ */
+int confirm_take_back(const char *interface, bool only_guard, struct error *err);
+
+#endif

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tc/deploy.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "tc/confirm.h"
+#include "tc/deployment_json.h"
+#include "tc/request.h"
+#include "tc/tc_headers.h"
+
+#define LIVE_LEAD_NS (100 * NSEC_PER_MSEC) /* a changed schedule begins no sooner */
+
+struct applying {
+	struct netlink *nl;
+	struct device *device;
+	const struct deployment *deployment;
+	const struct deploy_options *options;
+	struct deploy_result *result;
+	struct state state;
+	struct installed installed;
+	struct error *err;
+};
+
+static void __attribute__((format(printf, 2, 3)))
+say(const struct applying *a, const char *format, ...)
+{
+	char line[400];
+	va_list args;
+
+	if (!a->options->say)
+		return;
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	a->options->say(a->options->context, line);
+}
+
+static bool same_map(const struct class_map *map, const struct deployment *deployment)
+{
+	const struct schedule *schedule = &deployment->schedule;
+
+	if (map->classes != schedule->class_count)
+		return false;
+	for (unsigned p = 0; p < 16; p++)
+		if (map->class_of[p] != schedule_class_of(schedule, p))
+			return false;
+	for (unsigned c = 0; c < map->classes; c++)
+		if (map->queue_first[c] != schedule->classes[c].queue_first ||
+		    map->queue_count[c] != schedule->classes[c].queue_count)
+			return false;
+	return true;
+}
+
+static bool same_etf(const struct installed *installed, const struct deployment *deployment)
+{
+	const struct schedule *schedule = &deployment->schedule;
+	bool wanted[SCHEDULE_QUEUES_MAX] = { false };
+
+	for (unsigned c = 0; c < schedule->class_count; c++) {
+		const struct traffic_class *class = &schedule->classes[c];
+
+		for (unsigned i = 0; class->launch_time && i < class->queue_count; i++) {
+			unsigned q = class->queue_first + i;
+			const struct installed_queue *queue = &installed->queues[q];
+
+			if (q >= SCHEDULE_QUEUES_MAX || !queue->has_etf ||
+			    queue->etf.delta_ns != class->delta_ns ||
+			    queue->etf.offload != deployment->etf_offload[c] ||
+			    queue->etf.clockid != CLOCK_TAI)
+				return false;
+			wanted[q] = true;
+		}
+	}
+	for (unsigned q = 0; q < SCHEDULE_QUEUES_MAX; q++)
+		if (installed->queues[q].has_etf && !wanted[q])
+			return false;
+	return true;
+}
+
+bool deploy_is_live(const struct installed *installed, const struct device *device,
+		    const struct deployment *deployment, char why[160])
+{
+	const char *reason = NULL;
+
+	why[0] = '\0';
+	if (!installed->is_taprio || !deployment_has_gates(deployment))
+		reason = installed->has_root && installed->handle
+				 ? "another kind of qdisc stands there"
+				 : "";
+	else if (installed->handle != DEPLOYMENT_HANDLE << 16)
+		reason = "it was not installed by tsnpub";
+	else if (installed_mode(installed) != deployment->mode)
+		reason = "the mode of a running schedule cannot be changed";
+	else if (!same_map(&installed->map, deployment))
+		reason = "the classes and queues of a running schedule cannot be changed";
+	else if (!same_etf(installed, deployment))
+		reason = "etf cannot be changed, only deleted and added";
+	else if (installed->has_stab && installed->stab_overhead != WIRE_OVERHEAD)
+		reason = "its size table is another one";
+	else if (device->nic->no_live_change && deployment->mode == SCHEDULE_FULL_OFFLOAD)
+		reason = "this NIC takes no second schedule while one runs";
+	if (!reason)
+		return true;
+	snprintf(why, 160, "%s", reason);
+	return false;
+}
+
+static int64_t choose_base(const struct deployment *deployment, bool live)
+{
+	const struct schedule *schedule = &deployment->schedule;
+	int64_t base, now = tai_now_ns();
+
+	if (schedule->base_kind == BASE_ABSOLUTE)
+		return schedule->base_ns;
+	if (live)
+		return schedule_base_time(schedule, now, LIVE_LEAD_NS);
+	/* the last one that is past: the schedule runs at once, and igc's I225 takes no other */
+	base = schedule_base_time(schedule, now, 0) - schedule->cycle_ns;
+	return base < 0 ? schedule->base_kind == BASE_PHASE ? schedule->base_ns : 0 : base;
+}
+
+static int interrupted(const struct applying *a)
+{
+	if (!a->options->interrupted || !*a->options->interrupted)
+		return 0;
+	return error_system(a->err, "%s: interrupted", a->device->link.name);
+}
+
+static int step(struct applying *a, const char *what)
+{
+	snprintf(a->state.detail, sizeof(a->state.detail), "%s", what);
+	return interrupted(a) || state_write(&a->state, a->err) ? -1 : 0;
+}
+
+/* The kernel's answer word for word, and what it means here. */
+static int refused(const struct applying *a, int result, const char *what)
+{
+	const char *meaning = nic_explain(a->device->nic, -result, netlink_extack(a->nl));
+
+	netlink_error(a->err, a->nl, result, "%s: %s refused", a->device->link.name, what);
+	if (meaning) {
+		size_t used = strlen(a->err->text);
+
+		snprintf(a->err->text + used, sizeof(a->err->text) - used, "; on %s: %s",
+			 a->device->nic->name, meaning);
+	}
+	return -1;
+}
+
+static int send_requests(struct applying *a, bool live)
+{
+	static _Alignas(8) unsigned char buffer[REQUEST_MAX];
+	struct request_info info;
+	struct nlmsghdr *nlh;
+
+	for (unsigned i = 0;; i++) {
+		struct nlmsghdr *request;
+		int result;
+
+		nlh = mnl_nlmsg_put_header(buffer);
+		if (!deployment_request(a->deployment, a->device->link.index, a->result->base_ns, i,
+					nlh, &info))
+			return 0;
+		/* etf stands as it should already, and could not be changed */
+		if (live && i > 0)
+			return 0;
+		if (step(a, info.name))
+			return -1;
+		request = netlink_request(a->nl, RTM_NEWQDISC, REQUEST_FLAGS);
+		memcpy(mnl_nlmsg_get_payload_tail(request), mnl_nlmsg_get_payload(nlh),
+		       mnl_nlmsg_get_payload_len(nlh));
+		request->nlmsg_len += (uint32_t)mnl_nlmsg_get_payload_len(nlh);
+		result = netlink_talk(a->nl, request, NULL, NULL);
+		if (result)
+			return refused(a, result, info.name);
+		if (netlink_extack(a->nl)[0])
+			finding_add(&a->result->notes, FINDING_NOTE, "schedule",
+				    "the kernel says of %s: %s", info.name, netlink_extack(a->nl));
+		if (i > 0)
+			continue;
+		if (step(a, "waiting for carrier") ||
+		    device_wait_carrier(a->nl, a->device, a->options->carrier_ns, a->err))
+			return -1;
+		if (a->options->after_root && (step(a, "waiting for the clocks") ||
+					       a->options->after_root(a->options->context, a->err)))
+			return -1;
+	}
+}
+
+static int read_back(struct applying *a)
+{
+	struct findings differences = { 0 };
+
+	if (step(a, "reading back") || installed_read(a->nl, a->device->link.index,
+						      a->device->link.name, &a->installed, a->err))
+		return -1;
+	installed_compare(&a->installed, a->deployment,
+			  a->deployment->mode == SCHEDULE_MQPRIO ? -1 : a->result->base_ns,
+			  &differences);
+	for (unsigned i = 0; i < differences.count; i++) {
+		const struct finding *finding = &differences.list[i];
+
+		if (finding->level == FINDING_ERROR)
+			return error_system(a->err, "%s: what was set is not in force: %s%s",
+					    a->device->link.name, finding->text,
+					    differences.errors > 1 ? " (and more)" : "");
+		finding_add(&a->result->notes, finding->level, finding->path, "%s", finding->text);
+	}
+	return 0;
+}
+
+static int remove_former(struct applying *a, bool live, const char *why)
+{
+	int result;
+
+	if (live || !a->installed.has_root || !a->installed.handle)
+		return 0;
+	if (a->installed.is_taprio)
+		say(a,
+		    "the running schedule has to be removed first (%s): until the new one stands, "
+		    "a few milliseconds, no "
+		    "gates are kept%s",
+		    why,
+		    a->device->nic->mode_switch_resets
+			    ? "; the adapter resets on the way out of TSN mode and back: the link "
+			      "is down for seconds"
+			    : "");
+	if (step(a, "removing what was there"))
+		return -1;
+	a->result->gap_ns = clock_now_ns(CLOCK_MONOTONIC);
+	result = qdisc_delete_root(a->nl, a->device->link.index);
+	return result ? refused(a, result, "removing the root qdisc") : 0;
+}
+
+static int apply_steps(struct applying *a)
+{
+	char why[160];
+	bool live = deploy_is_live(&a->installed, a->device, a->deployment, why);
+
+	a->result->live = live;
+	a->result->base_ns = a->state.base_ns = choose_base(a->deployment, live);
+	if (remove_former(a, live, why) || send_requests(a, live))
+		return -1;
+	if (a->result->gap_ns)
+		a->result->gap_ns = clock_now_ns(CLOCK_MONOTONIC) - a->result->gap_ns;
+	if (read_back(a))
+		return -1;
+	if (a->options->proof &&
+	    (step(a, "proof") || a->options->proof(a->options->context, a->err)))
+		return -1;
+	return interrupted(a);
+}
+
+/* Puts back what was there before this apply; the error becomes one line with what failed first. */
+static void roll_back(struct applying *a)
+{
+	struct error again = ERROR_INIT;
+	size_t used = strlen(a->err->text);
+
+	if (!deploy_take_back(&a->state, &again)) {
+		snprintf(a->err->text + used, sizeof(a->err->text) - used,
+			 "; everything is as it was (%s)", a->result->before);
+		return;
+	}
+	snprintf(a->err->text + used, sizeof(a->err->text) - used, "; and the way back failed: %s",
+		 again.text);
+	a->err->status = STATUS_SYSTEM;
+}
+
+/* The record of an earlier apply goes into this one's, so that both can be taken back. */
+static int adopt_previous(struct applying *a)
+{
+	struct state previous;
+	int known = state_read(a->device->link.name, &previous, a->err);
+
+	if (known < 0)
+		return -1;
+	if (known > 0)
+		return snapshot_take(a->nl, a->device->link.index, a->device->link.name,
+				     &a->state.original, a->err);
+	if (previous.step == STATE_APPLYING || previous.step == STATE_BROKEN) {
+		state_free(&previous);
+		return error_system(a->err,
+				    "%s: an earlier apply was cut off; `tsnpub schedule clear %s` "
+				    "restores first",
+				    a->device->link.name, a->device->link.name);
+	}
+	if (previous.step == STATE_UNCONFIRMED && process_lives(previous.guard)) {
+		state_free(&previous);
+		return error_system(a->err,
+				    "%s: an earlier apply waits to be confirmed; `tsnpub schedule "
+				    "confirm %s` or clear first",
+				    a->device->link.name, a->device->link.name);
+	}
+	a->state.previous = state_to_json(&previous);
+	json_object_set_new(a->state.previous, "previous", json_null());
+	a->state.original = previous.original;
+	previous.original.count = 0;
+	state_free(&previous);
+	return 0;
+}
+
+static int begin(struct applying *a)
+{
+	const char *name = a->device->link.name, *obstacle;
+	struct state *state = &a->state;
+
+	snprintf(state->interface, sizeof(state->interface), "%s", name);
+	snprintf(state->file, sizeof(state->file), "%s", a->options->file ? a->options->file : "");
+	state->ifindex = a->device->link.index;
+	state->step = STATE_APPLYING;
+	state->process = process_self();
+	state->deployment = deployment_json(a->deployment);
+	if (snapshot_take(a->nl, state->ifindex, name, &state->before, a->err))
+		return -1;
+	snapshot_text(&state->before, a->result->before);
+	if (adopt_previous(a))
+		return -1;
+	if (a->options->brought_up) {
+		state->before.was_up = false;
+		if (!state->previous)
+			state->original.was_up = false;
+	}
+	obstacle = snapshot_obstacle(&state->before);
+	if (obstacle && !a->options->force)
+		return error_system(a->err,
+				    "%s: '%s' is installed, whose classes and filters could not be "
+				    "put back; remove it (tc "
+				    "qdisc del dev %s root), or use --force",
+				    name, obstacle, name);
+	return installed_read(a->nl, state->ifindex, name, &a->installed, a->err);
+}
+
+int deploy_apply(struct netlink *nl, struct device *device, const struct deployment *deployment,
+		 int lock, const struct deploy_options *options, struct deploy_result *result,
+		 struct error *err)
+{
+	struct applying *a = calloc(1, sizeof(*a));
+	struct confirm_guard guard = { .pipe = -1 };
+	int done = -1;
+
+	memset(result, 0, sizeof(*result));
+	if (!a)
+		return error_errno(err, ENOMEM, "%s", device->link.name);
+	a->nl = nl;
+	a->device = device;
+	a->deployment = deployment;
+	a->options = options;
+	a->result = result;
+	a->err = err;
+	if (begin(a))
+		goto out;
+	if (options->confirm_ns && confirm_start(&guard, device->link.name, lock, err))
+		goto out;
+	a->state.guard = guard.process;
+	if (state_write(&a->state, err)) {
+		if (options->confirm_ns)
+			confirm_cancel(&guard);
+		goto out;
+	}
+	done = apply_steps(a);
+	if (!done) {
+		a->state.step = options->confirm_ns ? STATE_UNCONFIRMED : STATE_APPLIED;
+		a->state.detail[0] = '\0';
+		a->state.deadline_ns = clock_now_ns(CLOCK_BOOTTIME) + options->confirm_ns;
+		done = state_write(&a->state, err);
+	}
+	if (!done && options->confirm_ns && confirm_wait_begin(&guard, options->confirm_ns))
+		done = error_system(err,
+				    "%s: the process that would take the schedule back is gone",
+				    device->link.name);
+	if (done) {
+		roll_back(a);
+		if (options->confirm_ns && guard.pipe >= 0)
+			confirm_cancel(&guard);
+	}
+out:
+	state_free(&a->state);
+	free(a);
+	return done;
+}
+
+static int put_back(const struct state *state, const struct snapshot *snapshot, struct error *err)
+{
+	struct netlink *nl = netlink_open(NETLINK_ROUTE, err);
+	struct device device;
+	int result = -1;
+
+	if (!nl)
+		return -1;
+	if (device_read(nl, state->interface, &device, err))
+		goto out;
+	if (snapshot_restore(nl, state->ifindex, state->interface, snapshot, err))
+		goto out;
+	if (device.link.up && !snapshot->was_up && device_set_up(nl, &device, false, err))
+		goto out;
+	result = 0;
+out:
+	netlink_close(nl);
+	return result;
+}
+
+/* A failure must not be forgotten: the record says so until a clear succeeds. */
+static void mark_broken(const struct state *state)
+{
+	struct error ignored = ERROR_INIT;
+	struct state broken = *state;
+
+	broken.step = STATE_BROKEN;
+	state_write(&broken, &ignored);
+}
+
+int deploy_take_back(const struct state *state, struct error *err)
+{
+	if (put_back(state, &state->before, err)) {
+		mark_broken(state);
+		return -1;
+	}
+	return state_revert(state, err);
+}
+
+int deploy_clear(const struct state *state, struct error *err)
+{
+	if (put_back(state, &state->original, err)) {
+		mark_broken(state);
+		return -1;
+	}
+	return state_remove(state->interface, err);
+}

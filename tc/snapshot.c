@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tc/snapshot.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/link.h"
+#include "tc/attr.h"
+#include "tc/tc_headers.h"
+
+#define TRIES 5
+
+struct parts {
+	struct tcmsg tcm;
+	char kind[16];
+	const struct nlattr *options;
+	const struct nlattr *stab;
+};
+
+static int split(const struct snapshot_message *message, struct parts *parts)
+{
+	const struct nlmsghdr *nlh = (const struct nlmsghdr *)message->bytes;
+	const struct nlattr *attrs[TCA_MAX + 1];
+
+	memset(parts, 0, sizeof(*parts));
+	if (message->size < NLMSG_LENGTH(sizeof(struct tcmsg)) || nlh->nlmsg_len != message->size)
+		return -1;
+	memcpy(&parts->tcm, NLMSG_DATA(nlh), sizeof(parts->tcm));
+	netlink_attributes((const char *)NLMSG_DATA(nlh) + NLMSG_ALIGN(sizeof(struct tcmsg)),
+			   message->size - NLMSG_SPACE(sizeof(struct tcmsg)), attrs, TCA_MAX);
+	netlink_string(attrs[TCA_KIND], parts->kind, sizeof(parts->kind));
+	parts->options = attrs[TCA_OPTIONS];
+	parts->stab = attrs[TCA_STAB];
+	return 0;
+}
+
+struct taking {
+	struct snapshot *snapshot;
+	int ifindex;
+	bool overflow;
+	size_t bytes;
+};
+
+static int take(const struct nlmsghdr *answer, void *context)
+{
+	struct taking *taking = context;
+	struct snapshot *snapshot = taking->snapshot;
+	const struct tcmsg *tcm = NLMSG_DATA(answer);
+	struct snapshot_message *message;
+
+	if (answer->nlmsg_len < NLMSG_LENGTH(sizeof(*tcm)) || tcm->tcm_ifindex != taking->ifindex ||
+	    tcm->tcm_parent == TC_H_INGRESS || answer->nlmsg_type != RTM_NEWQDISC)
+		return 0;
+	taking->bytes += answer->nlmsg_len;
+	if (snapshot->count == SNAPSHOT_MESSAGES_MAX || taking->bytes > SNAPSHOT_BYTES_MAX) {
+		taking->overflow = true;
+		return 0;
+	}
+	message = &snapshot->list[snapshot->count];
+	message->bytes = malloc(answer->nlmsg_len);
+	if (!message->bytes)
+		return -ENOMEM;
+	memcpy(message->bytes, answer, answer->nlmsg_len);
+	message->size = answer->nlmsg_len;
+	snapshot->count++;
+	return 0;
+}
+
+int snapshot_take(struct netlink *nl, int ifindex, const char *name, struct snapshot *snapshot,
+		  struct error *err)
+{
+	struct link_info link;
+	int result = 0;
+
+	memset(snapshot, 0, sizeof(*snapshot));
+	if (link_get(nl, name, &link, err))
+		return -1;
+	snapshot->was_up = link.up;
+	for (int try = 0; try < TRIES; try++) {
+		struct taking taking = { snapshot, ifindex, false, 0 };
+		struct nlmsghdr *request = netlink_request(nl, RTM_GETQDISC, NLM_F_DUMP);
+		struct tcmsg *tcm = mnl_nlmsg_put_extra_header(request, sizeof(*tcm));
+
+		snapshot_free(snapshot);
+		tcm->tcm_family = AF_UNSPEC;
+		tcm->tcm_ifindex = ifindex;
+		result = netlink_talk(nl, request, take, &taking);
+		if (!result && taking.overflow)
+			return error_system(
+				err,
+				"%s: more than %d qdiscs are installed; they could not be put back",
+				name, SNAPSHOT_MESSAGES_MAX);
+		if (result != -EINTR)
+			break;
+	}
+	if (result)
+		return netlink_error(err, nl, result, "%s: cannot list the qdiscs", name);
+	return 0;
+}
+
+void snapshot_free(struct snapshot *snapshot)
+{
+	for (unsigned i = 0; i < snapshot->count; i++)
+		free(snapshot->list[i].bytes);
+	snapshot->count = 0;
+}
+
+const char *snapshot_obstacle(const struct snapshot *snapshot)
+{
+	/* without classes and filters, and with options that the kernel takes back as it tells them */
+	static const char *const good[] = { "noqueue",    "mq",       "mqprio", "taprio",
+					    "etf",        "pfifo",    "bfifo",  "pfifo_head_drop",
+					    "pfifo_fast", "fq_codel", "fq",     "codel",
+					    "sfq",        "fq_pie",   "pie",    "cake" };
+	static _Thread_local char bad[16];
+
+	for (unsigned i = 0; i < snapshot->count; i++) {
+		struct parts parts;
+		bool known = false;
+
+		if (split(&snapshot->list[i], &parts) || !parts.tcm.tcm_handle)
+			continue;
+		for (size_t k = 0; k < sizeof(good) / sizeof(good[0]); k++)
+			known |= !strcmp(good[k], parts.kind);
+		if (!known) {
+			memcpy(bad, parts.kind, sizeof(bad));
+			return bad;
+		}
+	}
+	return NULL;
+}
+
+int qdisc_delete_root(struct netlink *nl, int ifindex)
+{
+	struct nlmsghdr *request = netlink_request(nl, RTM_DELQDISC, 0);
+	struct tcmsg *tcm = mnl_nlmsg_put_extra_header(request, sizeof(*tcm));
+	int result;
+
+	tcm->tcm_family = AF_UNSPEC;
+	tcm->tcm_ifindex = ifindex;
+	tcm->tcm_parent = TC_H_ROOT;
+	result = netlink_talk(nl, request, NULL, NULL);
+	/* nothing there, or only the kernel's default, which has no handle and cannot be deleted */
+	return result == -ENOENT || result == -EINVAL ? 0 : result;
+}
+
+/* The options as a request takes them: a dump of taprio also tells the schedule to come, one of mqprio too much. */
+static void put_options(struct nlmsghdr *request, const struct parts *parts, bool admin)
+{
+	const struct nlattr *attr, *coming = NULL;
+	struct nlattr *nest;
+
+	if (!parts->options)
+		return;
+	if (!strcmp(parts->kind, "mqprio")) {
+		size_t size = mnl_attr_get_payload_len(parts->options);
+		const struct tc_mqprio_qopt *qopt = mnl_attr_get_payload(parts->options);
+
+		if (size >= sizeof(*qopt) && !qopt->hw)
+			size = sizeof(*qopt);
+		mnl_attr_put(request, TCA_OPTIONS, size, qopt);
+		return;
+	}
+	if (strcmp(parts->kind, "taprio") != 0) {
+		mnl_attr_put(request, TCA_OPTIONS, mnl_attr_get_payload_len(parts->options),
+			     mnl_attr_get_payload(parts->options));
+		return;
+	}
+	mnl_attr_for_each_nested(attr, parts->options)
+	{
+		if (mnl_attr_get_type(attr) == TCA_TAPRIO_ATTR_ADMIN_SCHED)
+			coming = attr;
+	}
+	nest = attr_nest_plain(request, TCA_OPTIONS);
+	mnl_attr_for_each_nested(attr, parts->options)
+	{
+		unsigned type = mnl_attr_get_type(attr);
+		bool of_schedule = type == TCA_TAPRIO_ATTR_SCHED_ENTRY_LIST ||
+				   type == TCA_TAPRIO_ATTR_SCHED_BASE_TIME ||
+				   type == TCA_TAPRIO_ATTR_SCHED_CYCLE_TIME ||
+				   type == TCA_TAPRIO_ATTR_SCHED_CYCLE_TIME_EXTENSION;
+
+		if (type == TCA_TAPRIO_ATTR_ADMIN_SCHED || type == TCA_TAPRIO_PAD ||
+		    (admin && of_schedule))
+			continue;
+		mnl_attr_put(request, attr->nla_type, mnl_attr_get_payload_len(attr),
+			     mnl_attr_get_payload(attr));
+	}
+	if (admin && coming)
+		mnl_attr_for_each_nested(attr, coming)
+		{
+			if (mnl_attr_get_type(attr) != TCA_TAPRIO_PAD)
+				mnl_attr_put(request, attr->nla_type,
+					     mnl_attr_get_payload_len(attr),
+					     mnl_attr_get_payload(attr));
+		}
+	mnl_attr_nest_end(request, nest);
+}
+
+static bool has_admin(const struct parts *parts)
+{
+	const struct nlattr *attr;
+
+	if (strcmp(parts->kind, "taprio") != 0 || !parts->options)
+		return false;
+	mnl_attr_for_each_nested(attr, parts->options)
+	{
+		if (mnl_attr_get_type(attr) == TCA_TAPRIO_ATTR_ADMIN_SCHED)
+			return true;
+	}
+	return false;
+}
+
+static bool has_oper(const struct parts *parts)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each_nested(attr, parts->options)
+	{
+		if (mnl_attr_get_type(attr) == TCA_TAPRIO_ATTR_SCHED_ENTRY_LIST)
+			return true;
+	}
+	return false;
+}
+
+static int put_one(struct netlink *nl, int ifindex, const struct parts *parts, bool admin)
+{
+	struct nlmsghdr *request = netlink_request(nl, RTM_NEWQDISC, NLM_F_CREATE | NLM_F_REPLACE);
+	struct tcmsg *tcm = mnl_nlmsg_put_extra_header(request, sizeof(*tcm));
+
+	*tcm = parts->tcm;
+	tcm->tcm_ifindex = ifindex;
+	tcm->tcm_info = 0;
+	mnl_attr_put_strz(request, TCA_KIND, parts->kind);
+	put_options(request, parts, admin);
+	if (parts->stab)
+		mnl_attr_put(request, TCA_STAB, mnl_attr_get_payload_len(parts->stab),
+			     mnl_attr_get_payload(parts->stab));
+	return netlink_talk(nl, request, NULL, NULL);
+}
+
+static int put_back(struct netlink *nl, int ifindex, const char *name,
+		    const struct snapshot *snapshot, struct error *err)
+{
+	/* the root first: the others hang on it */
+	for (int round = 0; round < 2; round++)
+		for (unsigned i = 0; i < snapshot->count; i++) {
+			struct parts parts;
+			bool root, admin;
+			int result = 0;
+
+			if (split(&snapshot->list[i], &parts))
+				continue;
+			root = parts.tcm.tcm_parent == TC_H_ROOT;
+			/* without a handle the kernel made it by itself, and does so again */
+			if (root != !round || !parts.tcm.tcm_handle)
+				continue;
+			admin = has_admin(&parts);
+			if (!admin || has_oper(&parts))
+				result = put_one(nl, ifindex, &parts, false);
+			if (!result && admin)
+				result = put_one(nl, ifindex, &parts, true);
+			if (result)
+				return netlink_error(err, nl, result, "%s: cannot put %s %x: back",
+						     name, parts.kind, parts.tcm.tcm_handle >> 16);
+		}
+	return 0;
+}
+
+int snapshot_restore(struct netlink *nl, int ifindex, const char *name,
+		     const struct snapshot *snapshot, struct error *err)
+{
+	struct snapshot now;
+	const char *difference;
+	char text[160];
+	int result = qdisc_delete_root(nl, ifindex);
+
+	if (result)
+		return netlink_error(err, nl, result, "%s: cannot remove the root qdisc", name);
+	if (put_back(nl, ifindex, name, snapshot, err))
+		return -1;
+	if (snapshot_take(nl, ifindex, name, &now, err)) {
+		snapshot_free(&now);
+		return -1;
+	}
+	difference = snapshot_difference(snapshot, &now, text);
+	snapshot_free(&now);
+	if (difference)
+		return error_system(err, "%s: put back, but it is not as it was: %s", name,
+				    difference);
+	return 0;
+}
+
+static const struct snapshot_message *find(const struct snapshot *snapshot,
+					   const struct parts *wanted)
+{
+	for (unsigned i = 0; i < snapshot->count; i++) {
+		struct parts parts;
+
+		if (!split(&snapshot->list[i], &parts) &&
+		    parts.tcm.tcm_handle == wanted->tcm.tcm_handle &&
+		    parts.tcm.tcm_parent == wanted->tcm.tcm_parent)
+			return &snapshot->list[i];
+	}
+	return NULL;
+}
+
+static bool same_payload(const struct nlattr *a, const struct nlattr *b)
+{
+	size_t size = a ? mnl_attr_get_payload_len(a) : 0;
+
+	return size == (b ? mnl_attr_get_payload_len(b) : 0) &&
+	       !memcmp(a ? mnl_attr_get_payload(a) : "", b ? mnl_attr_get_payload(b) : "", size);
+}
+
+const char *snapshot_difference(const struct snapshot *a, const struct snapshot *b,
+				char buffer[160])
+{
+	for (int turn = 0; turn < 2; turn++) {
+		const struct snapshot *from = turn ? b : a, *to = turn ? a : b;
+
+		for (unsigned i = 0; i < from->count; i++) {
+			const struct snapshot_message *other;
+			struct parts parts, others;
+
+			if (split(&from->list[i], &parts))
+				continue;
+			other = find(to, &parts);
+			if (!other) {
+				snprintf(buffer, 160, "%s %x: on %x:%x %s", parts.kind,
+					 parts.tcm.tcm_handle >> 16, parts.tcm.tcm_parent >> 16,
+					 parts.tcm.tcm_parent & 0xffff,
+					 turn ? "is new" : "is missing");
+				return buffer;
+			}
+			split(other, &others);
+			if (strcmp(parts.kind, others.kind) != 0) {
+				snprintf(buffer, 160, "on %x:%x there was %s, now there is %s",
+					 parts.tcm.tcm_parent >> 16, parts.tcm.tcm_parent & 0xffff,
+					 turn ? others.kind : parts.kind,
+					 turn ? parts.kind : others.kind);
+				return buffer;
+			}
+			if (parts.tcm.tcm_handle && (!same_payload(parts.options, others.options) ||
+						     !same_payload(parts.stab, others.stab))) {
+				snprintf(buffer, 160, "the options of %s %x: differ", parts.kind,
+					 parts.tcm.tcm_handle >> 16);
+				return buffer;
+			}
+		}
+	}
+	return NULL;
+}
+
+char *snapshot_text(const struct snapshot *snapshot, char buffer[160])
+{
+	unsigned etf = 0;
+
+	snprintf(buffer, 160, "nothing (noqueue)");
+	for (unsigned i = 0; i < snapshot->count; i++) {
+		struct parts parts;
+
+		if (split(&snapshot->list[i], &parts))
+			continue;
+		if (parts.tcm.tcm_parent == TC_H_ROOT && parts.tcm.tcm_handle)
+			snprintf(buffer, 160, "%s %x:", parts.kind, parts.tcm.tcm_handle >> 16);
+		else if (parts.tcm.tcm_parent == TC_H_ROOT)
+			snprintf(buffer, 160, "%s (the kernel's default)", parts.kind);
+		else
+			etf += !strcmp(parts.kind, "etf");
+	}
+	if (etf)
+		snprintf(buffer + strlen(buffer), 160 - strlen(buffer), " with etf on %u queue%s",
+			 etf, etf > 1 ? "s" : "");
+	return buffer;
+}
+
+json_t *snapshot_to_json(const struct snapshot *snapshot)
+{
+	static const char digits[] = "0123456789abcdef";
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < snapshot->count; i++) {
+		const struct snapshot_message *message = &snapshot->list[i];
+		char *text = malloc(2 * message->size + 1);
+
+		for (size_t k = 0; text && k < message->size; k++) {
+			text[2 * k] = digits[message->bytes[k] >> 4];
+			text[2 * k + 1] = digits[message->bytes[k] & 15];
+		}
+		json_array_append_new(list,
+				      json_stringn(text ? text : "", text ? 2 * message->size : 0));
+		free(text);
+	}
+	return json_pack("{s:b, s:o}", "was_up", snapshot->was_up, "qdiscs", list);
+}
+
+static int digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+int snapshot_from_json(const json_t *json, struct snapshot *snapshot)
+{
+	const json_t *list = json_object_get(json, "qdiscs");
+	const json_t *was_up = json_object_get(json, "was_up");
+	size_t count = json_array_size(list);
+
+	memset(snapshot, 0, sizeof(*snapshot));
+	if (!json_is_array(list) || !json_is_boolean(was_up) || count > SNAPSHOT_MESSAGES_MAX)
+		return -1;
+	snapshot->was_up = json_is_true(was_up);
+	for (size_t i = 0; i < count; i++) {
+		const char *text = json_string_value(json_array_get(list, i));
+		size_t size = text ? strlen(text) / 2 : 0;
+		struct snapshot_message *message = &snapshot->list[snapshot->count];
+		struct parts parts;
+
+		if (!size || size > SNAPSHOT_BYTES_MAX)
+			goto bad;
+		message->bytes = malloc(size);
+		if (!message->bytes)
+			goto bad;
+		message->size = size;
+		snapshot->count++;
+		for (size_t k = 0; k < size; k++) {
+			int high = digit(text[2 * k]), low = digit(text[2 * k + 1]);
+
+			if (high < 0 || low < 0)
+				goto bad;
+			message->bytes[k] = (uint8_t)(high << 4 | low);
+		}
+		if (split(message, &parts))
+			goto bad;
+	}
+	return 0;
+bad:
+	snapshot_free(snapshot);
+	return -1;
+}
