@@ -9,6 +9,7 @@ struct config_yaml {
 	char *interface; /* the schedule's word for iface */
 	struct stream_yaml *streams;
 	unsigned streams_count;
+	struct schedule_yaml *schedule;
 };
 
 /* options, interface, streams, schedule, end */
@@ -36,7 +37,8 @@ static void build_schema(void)
 		CYAML_FIELD_SEQUENCE("streams", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
 				     struct config_yaml, streams, &stream_yaml_entry, 0,
 				     CYAML_UNLIMITED),
-		CYAML_FIELD_IGNORE("schedule", CYAML_FLAG_OPTIONAL),
+		CYAML_FIELD_MAPPING_PTR("schedule", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
+					struct config_yaml, schedule, schedule_yaml_fields),
 		CYAML_FIELD_END,
 	};
 	unsigned n = 0;
@@ -69,6 +71,7 @@ static int take(struct yaml_file *yaml, struct config_file *config, struct error
 		config->texts.value[PUBLISH_IFACE] = data->interface;
 	config->texts.streams = data->streams;
 	config->texts.stream_count = data->streams_count;
+	config->schedule = data->schedule;
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The YAML file of --config: the publisher's options at the top level, `streams:`, and `schedule:`, which
- * belongs to tsnpub schedule and is passed over here (one file can serve both).
+ * The YAML file of --config: the publisher's options at the top level, `streams:`, and `schedule:`. One
+ * file serves the publisher and tsnpub schedule.
  */
 #ifndef CLI_CONFIG_FILE_H
 #define CLI_CONFIG_FILE_H
@@ -9,10 +9,12 @@
 #include "base/error.h"
 #include "base/yaml.h"
 #include "cli/publish_options.h"
+#include "tc/schedule_yaml.h"
 
 struct config_file {
 	struct yaml_file *yaml; /* for the place of a value */
 	struct publish_texts texts; /* owned by `data` */
+	const struct schedule_yaml *schedule; /* NULL: none in the file; owned by `data` */
 	void *data;
 };
 

@@ -1,110 +1,95 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/schedule_file.h"
 
-#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/stream_yaml.h"
 #include "base/units.h"
-#include "tc/schedule_yaml.h"
 
-struct file_yaml {
-	char *interface;
-	char *cycle;
-	struct stream_yaml *streams;
-	unsigned streams_count;
-	struct schedule_yaml *schedule;
-};
-
-#define TEXT_FIELD(key, member)                                                                 \
-	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_yaml, \
-			       member, 0, CYAML_UNLIMITED)
-
-static const cyaml_schema_field_t fields[] = {
-	TEXT_FIELD("interface", interface),
-	TEXT_FIELD("cycle", cycle),
-	CYAML_FIELD_SEQUENCE("streams", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_yaml,
-			     streams, &stream_yaml_entry, 0, CYAML_UNLIMITED),
-	CYAML_FIELD_MAPPING_PTR("schedule", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
-				struct file_yaml, schedule, schedule_yaml_fields),
-	CYAML_FIELD_END,
-};
-
-static const cyaml_schema_value_t schema = { CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER,
-								 struct file_yaml, fields) };
-
-static int convert(const struct file_yaml *yaml, struct schedule_file *file, struct error *err)
+/* The top-level words that a schedule needs, with both names of the interface's. */
+static const char *interface_key(const struct yaml_file *yaml)
 {
+	return yaml_file_has(yaml, "interface") && !yaml_file_has(yaml, "iface") ? "interface"
+										 : "iface";
+}
+
+int schedule_file_convert(const struct config_file *config, struct schedule_file *file,
+			  struct error *err)
+{
+	const struct publish_texts *texts = &config->texts;
+	const char *interface = texts->value[PUBLISH_IFACE], *cycle = texts->value[PUBLISH_CYCLE];
 	char what[YAML_WHAT];
 	int64_t cycle_ns;
 
-	if (!yaml->schedule)
+	memset(file, 0, sizeof(*file));
+	file->yaml = config->yaml;
+	if (!config->schedule)
 		return error_input(err,
 				   "%s: no schedule: in this file; `man 5 tsnpub-schedule` shows "
 				   "how one looks",
 				   yaml_file_name(file->yaml));
-	if (yaml->interface && (!yaml->interface[0] || strlen(yaml->interface) >= IFNAMSIZ ||
-				strpbrk(yaml->interface, "/ \t\r\n")))
+	if (interface && (!interface[0] || strlen(interface) >= sizeof(file->schedule.interface) ||
+			  strpbrk(interface, "/ \t\r\n")))
 		return error_input(err, "%s '%.40s': not an interface name; `ip link` lists them",
-				   yaml_file_what(file->yaml, "interface", what), yaml->interface);
-	if (yaml->cycle) {
-		if (parse_duration(yaml_file_what(file->yaml, "cycle", what), yaml->cycle, 1000,
+				   yaml_file_what(file->yaml, interface_key(file->yaml), what),
+				   interface);
+	if (cycle) {
+		if (parse_duration(yaml_file_what(file->yaml, "cycle", what), cycle, 1000,
 				   3600 * NSEC_PER_SEC, &cycle_ns, err))
 			return -1;
-	} else if (stream_yaml_cycle(file->yaml, yaml->streams, yaml->streams_count, &cycle_ns,
+	} else if (stream_yaml_cycle(file->yaml, texts->streams, texts->stream_count, &cycle_ns,
 				     err)) {
 		return -1;
 	}
-	if (schedule_from_yaml(file->yaml, yaml->schedule, yaml->interface ? yaml->interface : "",
-			       cycle_ns, &file->schedule, err))
+	if (schedule_from_yaml(file->yaml, config->schedule, interface ? interface : "", cycle_ns,
+			       &file->schedule, err))
 		return -1;
-	if (yaml->streams_count > STREAMS_MAX)
+	if (texts->stream_count > STREAMS_MAX)
 		return error_input(err, "%s: %u streams; at most %d",
-				   yaml_file_what(file->yaml, "streams", what), yaml->streams_count,
+				   yaml_file_what(file->yaml, "streams", what), texts->stream_count,
 				   STREAMS_MAX);
-	file->stream_count = yaml->streams_count;
-	file->streams = calloc(file->stream_count + 1, sizeof(*file->streams));
+	file->streams = calloc(texts->stream_count + 1, sizeof(*file->streams));
 	if (!file->streams)
 		return error_system(err, "%s: no memory", yaml_file_name(file->yaml));
-	if (streams_from_yaml(file->yaml, yaml->streams, yaml->streams_count, cycle_ns,
-			      file->streams, err))
+	if (streams_from_yaml(file->yaml, texts->streams, texts->stream_count, cycle_ns,
+			      file->streams, err)) {
+		free(file->streams);
+		file->streams = NULL;
 		return -1;
+	}
+	file->stream_count = texts->stream_count;
 	/* without streams there is nothing to plan: no gates means none */
 	if (!file->stream_count)
 		file->schedule.plan_gates = false;
 	return 0;
 }
 
-static int take(struct yaml_file *opened, struct schedule_file *file, struct error *err)
+/* Keeps of the opened file what the schedule needs: the places of its values. */
+static int take(struct config_file *config, struct schedule_file *file, struct error *err)
 {
-	struct file_yaml *yaml = NULL;
-	int result;
+	int result = schedule_file_convert(config, file, err);
 
-	memset(file, 0, sizeof(*file));
-	file->yaml = opened;
-	if (!opened)
-		return -1;
-	result = yaml_file_load(file->yaml, &schema, (void **)&yaml, err);
-	if (!result) {
-		result = convert(yaml, file, err);
-		yaml_file_free(&schema, yaml);
-	}
-	if (result)
-		schedule_file_free(file);
+	if (!result)
+		config->yaml = NULL;
+	config_file_close(config);
 	return result;
 }
 
 int schedule_file_load(const char *path, struct schedule_file *file, struct error *err)
 {
-	return take(yaml_file_open(path, err), file, err);
+	struct config_file config;
+
+	return config_file_open(path, &config, err) ? -1 : take(&config, file, err);
 }
 
 int schedule_file_from_text(const char *name, const char *text, size_t size,
 			    struct schedule_file *file, struct error *err)
 {
-	return take(yaml_file_from_text(name, text, size, err), file, err);
+	struct config_file config;
+
+	return config_file_from_text(name, text, size, &config, err) ? -1
+								     : take(&config, file, err);
 }
 
 void schedule_file_free(struct schedule_file *file)

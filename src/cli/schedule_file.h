@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/stream.h"
 #include "base/yaml.h"
+#include "cli/config_file.h"
 #include "tc/findings.h"
 #include "tc/schedule.h"
 
@@ -18,6 +19,11 @@ struct schedule_file {
 
 /* Reads and converts. 0, or -1 with the error (nothing then needs to be freed). */
 int schedule_file_load(const char *path, struct schedule_file *file, struct error *err);
+/*
+ * Converts a file that is open already. The yaml_file stays `config`'s: free only file->streams. 0, or -1 with the error.
+ */
+int schedule_file_convert(const struct config_file *config, struct schedule_file *file,
+			  struct error *err);
 /* The same over text in memory; `name` stands in errors. Pure. */
 int schedule_file_from_text(const char *name, const char *text, size_t size,
 			    struct schedule_file *file, struct error *err);
