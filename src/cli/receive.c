@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "bpf/wire.h"
 #include "cli/command.h"
+#include "cli/sync_options.h"
 #include "engine/rx_session.h"
 
 #define DURATION_MAX_NS (366 * 86400 * NSEC_PER_SEC)
@@ -71,6 +72,7 @@ static const struct argp_option options[] = {
 
 struct parse {
 	struct rx_session_options session;
+	struct sync_option_parse sync; /* points into this */
 	struct error err;
 };
 
@@ -269,6 +271,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	int ret;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &parse->sync;
+		return 0;
 	case OPTION_PASS:
 		parse->session.receiver.pass = true;
 		return 0;
@@ -304,6 +309,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 int cmd_receive(int argc, char **argv)
 {
+	static const struct argp_child children[] = {
+		{ &sync_options_argp, 0, "The clocks:", 5 },
+		{ NULL, 0, NULL, 0 },
+	};
 	static const struct argp argp = {
 		options,
 		parse_option,
@@ -313,17 +322,19 @@ int cmd_receive(int argc, char **argv)
 		"\vExit status: 0 done; 1 a bar was missed (--deadline, --sla), or no frame came; "
 		"2 "
 		"wrong usage; 3 the system refuses or lacks something.",
-		NULL,
+		children,
 		NULL,
 		NULL
 	};
 	struct parse parse = { .session = { .argv = argv,
+					    .sync = SYNC_GUARD_DEFAULTS,
 					    .ready_fd = -1,
 					    .receiver = { .ethertype = WIRE_ETHERTYPE,
 							  .ring_bytes = RECEIVER_RING_DEFAULT } },
 			       .err = ERROR_INIT };
 	int status;
 
+	parse.sync = (struct sync_option_parse){ &parse.session.sync, &parse.err };
 	argp_err_exit_status = STATUS_INPUT;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &parse))
 		return error_report(&parse.err);

@@ -17,6 +17,7 @@
 #include "data/description.h"
 #include "data/logfile.h"
 #include "data/metrics.h"
+#include "data/sync_metrics.h"
 #include "engine/rx_explain.h"
 #include "engine/rx_finish.h"
 #include "engine/rx_summary.h"
@@ -44,6 +45,8 @@ struct session {
 	struct receiver *receiver;
 	struct rx_metrics *metrics;
 	struct rx_finish *finish;
+	struct sync_guard *sync; /* NULL: nothing to watch */
+	struct sync_metrics clocks;
 	struct log_writer *log;
 	bool log_failed; /* said once */
 	struct link_monitor *monitor;
@@ -56,6 +59,7 @@ struct session {
 	uint64_t nic_frames, nic_missed; /* at the start */
 	const char *ended;
 	bool gone;
+	bool out_of_sync; /* and that ended it */
 };
 
 static void say(struct session *session, const char *text, const char *detail)
@@ -64,7 +68,7 @@ static void say(struct session *session, const char *text, const char *detail)
 	message_note("%s: %s%s", session->options->receiver.ifname, text, detail);
 }
 
-static void log_records(struct session *session, const struct rx_record *records, size_t count)
+static void log_records(struct session *session, const void *records, size_t count)
 {
 	if (!session->log || !log_append(session->log, records, count, &session->err))
 		return;
@@ -73,14 +77,8 @@ static void log_records(struct session *session, const struct rx_record *records
 	message_warn("%s; the run goes on without a log", session->err.text);
 }
 
-static void handle(void *context, const struct rx_record *records, size_t count)
+static void take(struct session *session, const struct rx_record *records, size_t count)
 {
-	struct session *session = context;
-	uint64_t limit = session->options->count;
-
-	if (limit && session->taken + count > limit)
-		count = (size_t)(limit - session->taken);
-	session->taken += count;
 	for (size_t i = 0; i < count; i++) {
 		enum sequence_verdict verdict = SEQUENCE_STRAY;
 
@@ -91,6 +89,54 @@ static void handle(void *context, const struct rx_record *records, size_t count)
 				       session->now_ns);
 	}
 	log_records(session, records, count);
+}
+
+static void handle(void *context, const struct rx_record *records, size_t count)
+{
+	struct session *session = context;
+	uint64_t limit = session->options->count;
+	struct rx_record marked[64];
+
+	if (limit && session->taken + count > limit)
+		count = (size_t)(limit - session->taken);
+	session->taken += count;
+	if (sync_guard_good(session->sync)) {
+		take(session, records, count);
+		return;
+	}
+	for (size_t done = 0, n; done < count; done += n) {
+		n = count - done < 64 ? count - done : 64;
+		memcpy(marked, records + done, n * sizeof(*records));
+		for (size_t i = 0; i < n; i++)
+			marked[i].flags |= RX_UNSYNCED;
+		take(session, marked, n);
+	}
+}
+
+static void say_sync(void *context, bool warning, const char *text)
+{
+	struct session *session = context;
+
+	live_end(&session->live);
+	if (warning)
+		message_warn("%s", text);
+	else
+		message_note("%s", text);
+}
+
+/* What the thread that watches the clocks has to tell. */
+static void take_sync(struct session *session)
+{
+	struct sync_record record;
+
+	while (sync_guard_record(session->sync, &record)) {
+		sync_metrics_add(&session->clocks, &record);
+		log_records(session, &record, 1);
+	}
+	if (!sync_guard_speak(session->sync, say_sync, session))
+		return;
+	session->ended = "the loss of clock sync";
+	session->out_of_sync = true;
 }
 
 /* The sender's cycle as the launch times tell; 0 with several streams or too little to go by. */
@@ -185,6 +231,7 @@ static void watch_link(struct session *session)
 static void each_second(struct session *session)
 {
 	receiver_tick(session->receiver);
+	take_sync(session);
 	if (session->log && log_flush(session->log, &session->err))
 		log_records(session, NULL, 0);
 	if (!session->options->quiet)
@@ -291,7 +338,8 @@ static int loop(struct session *session, struct error *err)
 }
 
 static json_t *describe(const struct rx_session_options *options,
-			const struct receiver_setup *setup, const struct link_info *link)
+			const struct receiver_setup *setup, const struct link_info *link,
+			const char *sync)
 {
 	const struct receiver_options *receiver = &options->receiver;
 	json_t *description = describe_run(options->argv);
@@ -310,6 +358,7 @@ static json_t *describe(const struct rx_session_options *options,
 	json_object_set_new(description, "mac", json_string(format_mac(link->mac, text)));
 	json_object_set_new(description, "stamps", json_string(source_name(setup->software)));
 	json_object_set_new(description, "path", json_string(setup->text));
+	json_object_set_new(description, "sync", json_string(sync));
 	if (options->deadline_ns)
 		json_object_set_new(values, "deadline_ns", json_integer(options->deadline_ns));
 	json_object_set_new(values, "ethertype", json_integer(receiver->ethertype));
@@ -324,7 +373,8 @@ static int open_log(struct session *session, const struct link_info *link, struc
 
 	if (!session->options->log_path)
 		return 0;
-	description = describe(session->options, receiver_setup(session->receiver), link);
+	description = describe(session->options, receiver_setup(session->receiver), link,
+			       sync_guard_verdict(session->sync));
 	if (!description)
 		return error_errno(err, ENOMEM, "log");
 	session->log = log_create(session->options->log_path, RECORD_RX, description, err);
@@ -364,6 +414,8 @@ static int start(struct session *session, struct error *err)
 	netlink_close(nl);
 	if (ret)
 		return -1;
+	if (sync_guard_open(&options->sync, options->receiver.ifname, false, &session->sync, err))
+		return -1;
 	rx_nic_counts(options->receiver.ifname, &session->nic_frames, &session->nic_missed);
 	session->monitor = link_monitor_open(&link, err);
 	if (!session->monitor)
@@ -381,6 +433,8 @@ static int start(struct session *session, struct error *err)
 		return -1;
 	setpriority(PRIO_PROCESS, 0, NICE); /* as good as it gets: no need to say so */
 	if (capability_keep_only(receiver_capabilities(session->receiver), err))
+		return -1;
+	if (sync_guard_watch(session->sync, 0, NULL, NULL, -1, err))
 		return -1;
 	for (unsigned int i = 0; i < setup->note_count; i++)
 		message_note("%s", setup->notes[i]);
@@ -421,7 +475,13 @@ static int summarise(struct session *session, struct error *err)
 		.ended = session->ended,
 		.log_path = options->log_path,
 		.log_lost = session->log ? log_lost(session->log) : 0,
+		.sync = sync_guard_verdict(session->sync),
+		.clocks = &session->clocks,
 	};
+
+	sync_guard_stop(session->sync);
+	take_sync(session);
+	summary.sync_losses = sync_guard_losses(session->sync, &summary.unsynced_ns);
 
 	receiver_tick(session->receiver);
 	receiver_counters(session->receiver, &facts.counters);
@@ -442,6 +502,8 @@ static int summarise(struct session *session, struct error *err)
 	}
 	if (session->gone)
 		return STATUS_SYSTEM;
+	if (session->out_of_sync)
+		return STATUS_BAR_MISSED;
 	return verdict.good && session->metrics->count ? STATUS_GOOD : STATUS_BAR_MISSED;
 }
 
@@ -468,6 +530,8 @@ int rx_session_run(const struct rx_session_options *options, struct error *err)
 		if (ret == STATUS_GOOD)
 			ret = STATUS_SYSTEM;
 	}
+	sync_guard_close(session.sync);
+	sync_metrics_free(&session.clocks);
 	link_monitor_close(session.monitor);
 	rx_metrics_free(session.metrics);
 	free(session.finish);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "engine/receiver.h"
+#include "engine/sync_guard.h"
 
 struct rx_session_options {
 	struct receiver_options receiver;
@@ -16,6 +17,7 @@ struct rx_session_options {
 	uint64_t count; /* frames; 0: no limit */
 	int64_t duration_ns; /* 0: no limit */
 	int64_t deadline_ns; /* 0: none */
+	struct sync_guard_options sync; /* a pause marks, as a warning does */
 	double sla; /* fraction of the expected frames that must arrive in time; 0: none */
 	bool stay; /* go on after the last frame of all streams */
 	bool quiet; /* no live line, no notes */

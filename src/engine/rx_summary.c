@@ -92,6 +92,28 @@ static void print_verdict(FILE *out, const struct rx_summary *summary)
 	fputc('\n', out);
 }
 
+/* One-way latencies are no better than the clocks at both ends. */
+static void print_clocks(FILE *out, const struct rx_summary *summary)
+{
+	enum stamp_source source = summary->facts->setup->source;
+	int64_t own_ns = clock_uncertainty_ns(summary->clocks, source);
+	char duration[DURATION_TEXT];
+
+	if (!summary->metrics->count)
+		return;
+	if (summary->sync_losses || summary->unsynced_ns)
+		fprintf(out, "\nclocks: %s; lost %" PRIu64 " times, not in sync for %s\n",
+			summary->sync, summary->sync_losses,
+			format_duration(summary->unsynced_ns / NSEC_PER_MSEC * NSEC_PER_MSEC,
+					duration));
+	if (own_ns >= 0)
+		fprintf(out,
+			"\nlatency(%s) is uncertain by %" PRId64
+			" ns of this side's clock and by the "
+			"sender's (join its log: tsnpub report)\n",
+			source_name(source), own_ns);
+}
+
 void rx_summary_text(FILE *out, const struct rx_summary *summary)
 {
 	const struct rx_facts *facts = summary->facts;
@@ -102,6 +124,7 @@ void rx_summary_text(FILE *out, const struct rx_summary *summary)
 		fputs("0 frames received:\n", out);
 	else
 		text_print_rx(out, summary->metrics);
+	print_clocks(out, summary);
 	rx_explain_drops(out, facts);
 	if (!summary->metrics->count)
 		rx_explain_nothing(out, facts);
@@ -185,6 +208,7 @@ int rx_summary_json(FILE *out, const struct rx_summary *summary, struct error *e
 {
 	const struct receiver_setup *setup = summary->facts->setup;
 	json_t *document = json_of_rx(summary->metrics), *notes = json_array();
+	int64_t own_ns = clock_uncertainty_ns(summary->clocks, setup->source);
 
 	for (unsigned int i = 0; i < setup->note_count; i++)
 		json_array_append_new(notes, json_string(setup->notes[i]));
@@ -198,6 +222,12 @@ int rx_summary_json(FILE *out, const struct rx_summary *summary, struct error *e
 	json_object_set_new(document, "counters", counters_object(summary->facts));
 	json_object_set_new(document, "explanation", explanation(summary));
 	json_object_set_new(document, "notes", notes);
+	json_object_set_new(document, "sync", json_string(summary->sync));
+	json_object_set_new(document, "sync_losses",
+			    json_integer((json_int_t)summary->sync_losses));
+	json_object_set_new(document, "unsynced_ns", json_integer(summary->unsynced_ns));
+	if (own_ns >= 0)
+		json_object_set_new(document, "receiver_uncertainty_ns", json_integer(own_ns));
 	if (summary->verdict->judged)
 		json_object_set_new(document, "verdict", verdict_object(summary));
 	if (summary->log_path) {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "data/metrics.h"
+#include "data/sync_metrics.h"
 #include "engine/receiver.h"
 #include "engine/rx_explain.h"
 
@@ -39,6 +40,10 @@ struct rx_summary {
 	const char *ended; /* "last frame", "duration", "count", "interrupted", "interface gone" */
 	const char *log_path; /* NULL: none */
 	uint64_t log_lost; /* records that could not be written */
+	const char *sync; /* the verdict on the clocks at the start */
+	const struct sync_metrics *clocks; /* of this side */
+	uint64_t sync_losses;
+	int64_t unsynced_ns;
 };
 
 void rx_summary_text(FILE *out, const struct rx_summary *summary);

@@ -1,0 +1,227 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# What publisher and receiver do about the clock chain: --sync, --on-sync-loss. The chain is a ptp4l of the test's own
+# that says what the test wants; what leaves is counted on the wire, by the kernel, at the other end of a veth pair.
+
+setup() {
+	[ "$(id -u)" = 0 ] || skip "needs root for network namespaces"
+	top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+	tsnpub=$top/build/tsnpub
+	dir=$(mktemp -d)
+	netns=tsnsync$$
+	ip netns add "$netns"
+	ip -n "$netns" link add a0 type veth peer name a1
+	# nothing but the publisher's frames on the wire
+	for name in a0 a1; do
+		ip netns exec "$netns" sysctl -qw net.ipv6.conf.$name.disable_ipv6=1
+		ip -n "$netns" link set $name up
+	done
+	tai=$("$tsnpub" sync --json --socket "$dir/none" | jq .kernel.tai_offset_s || true)
+	pids=()
+	facts
+	"$top/build/tools/fake_ptp4l" "$dir/ptp4l" good "$dir/facts" >"$dir/ready" 3>&- &
+	pids+=($!)
+	while [ ! -s "$dir/ready" ]; do sleep 0.05; done
+}
+
+teardown() {
+	[ -n "${netns:-}" ] || return 0
+	for pid in ${pids[@]+"${pids[@]}"}; do kill "$pid" 2>/dev/null || true; done
+	wait
+	ip netns del "$netns"
+	rm -rf "$dir"
+}
+
+# facts [NAME VALUE]...: what ptp4l says from now on; all is well without any
+facts() {
+	printf 'utc %s\niface a0\n' "$tai" >"$dir/facts.new"
+	[ $# -eq 0 ] || printf '%s %s\n' "$@" >>"$dir/facts.new"
+	mv "$dir/facts.new" "$dir/facts"
+}
+
+publish() {
+	ip netns exec "$netns" timeout 60 "$tsnpub" --iface a0 --cycle 10ms --sync-socket "$dir/ptp4l" "$@"
+}
+
+# frames that have arrived at the other end
+arrived() {
+	ip netns exec "$netns" cat /sys/class/net/a1/statistics/rx_packets
+}
+
+# wait_for FILE TEXT: up to 20 s
+wait_for() {
+	for _ in $(seq 200); do
+		! grep -q "$2" "$1" || return 0
+		sleep 0.1
+	done
+	echo "'$2' did not come:" && cat "$1"
+	return 1
+}
+
+# record LOG NUMBER: offset from master and status of a sync record in a log
+sync_records() {
+	perl -e 'open my $f, "<:raw", $ARGV[0] or die; seek $f, 4096, 0;
+		while (read($f, my $r, 64) == 64) {
+			my ($time, $master, @rest) = unpack "q<7", $r;
+			my ($stream, $status) = unpack "S<2", substr $r, 56;
+			print "$master $status\n" if $stream == 0xffff }' "$1"
+}
+
+@test "require: refuses with the failing link and its fix, and no frame leaves" {
+	facts state 4
+	run publish --duration 1s --sync require --sync-wait 2s
+	[ "$status" -eq 3 ]
+	[[ $output == *"waiting for the clocks: port"* ]]
+	[[ $output == *"not in sync: port: the port does not synchronise"*LISTENING*"fix: no master is heard"* ]]
+	[ "$(arrived)" -eq 0 ]
+}
+
+@test "require: no ptp4l at all" {
+	run ip netns exec "$netns" "$tsnpub" --iface a0 --cycle 10ms --duration 1s --sync require --sync-wait 0 \
+		--sync-socket "$dir/none"
+	[ "$status" -eq 3 ]
+	[[ $output == *"no ptp4l: there is no such socket"* ]]
+	[ "$(arrived)" -eq 0 ]
+}
+
+@test "require: waits until the clocks are good, and only then sends" {
+	facts state 8
+	publish --duration 500ms --sync require --sync-wait 30s >"$dir/out" 2>&1 3>&- &
+	publisher=$!
+	wait_for "$dir/out" "waiting for the clocks"
+	sleep 1.5
+	[ "$(arrived)" -eq 0 ]
+	facts
+	wait "$publisher"
+	[ "$(arrived)" -gt 0 ]
+	grep -q "clocks: good" "$dir/out"
+}
+
+@test "Ctrl-C while it waits: ends at once, nothing is left" {
+	facts state 8
+	before=$(ls -d /run/tsnpub-ptp.* 2>/dev/null || true)
+	ip netns exec "$netns" "$tsnpub" --iface a0 --cycle 10ms --sync require --sync-wait 60s \
+		--sync-socket "$dir/ptp4l" >"$dir/out" 2>&1 3>&- &
+	publisher=$!
+	wait_for "$dir/out" "waiting for the clocks"
+	kill -TERM "$publisher"
+	result=0
+	wait "$publisher" || result=$?
+	[ "$result" -eq $((128 + 15)) ]
+	[ "$(ls -d /run/tsnpub-ptp.* 2>/dev/null || true)" = "$before" ]
+	[ "$(arrived)" -eq 0 ]
+}
+
+@test "warn: starts all the same; what it sends is marked and not in the statistics" {
+	facts offset 200000
+	run publish --duration 1s --sync warn --json --log "$dir/log"
+	[ "$status" -eq 0 ]
+	json=$(sed -n '/^{/,$p' <<<"$output")
+	[[ $output == *"warning: the clocks are not in sync: offset from master"* ]]
+	[ "$(jq .sent.unsynced <<<"$json")" -eq "$(jq .sent.sent <<<"$json")" ]
+	[ "$(jq .sent.sent <<<"$json")" -gt 0 ]
+	[ "$(jq '[.figures[]? | select(.count > 0)] | length' <<<"$json")" -eq 0 ]
+	[[ $(jq -r .sync <<<"$json") == "not good: offset from master"* ]]
+	[ "$(sync_records "$dir/log" | head -1)" = "200000 2" ]
+}
+
+@test "pause: frames stop with the loss, and go on in phase with the recovery" {
+	publish --duration 60s --sync require --log "$dir/log" >"$dir/out" 2>&1 3>&- &
+	publisher=$!
+	pids+=($publisher)
+	wait_for "$dir/out" " sent [1-9]"
+	facts offset 200000
+	wait_for "$dir/out" "clocks out of sync (pausing): offset from master"
+	sleep 0.2 # what was handed over
+	count=$(arrived)
+	[ "$count" -gt 0 ]
+	sleep 1.5
+	[ "$(arrived)" -eq "$count" ]
+	facts
+	wait_for "$dir/out" "clocks in sync again after"
+	sleep 0.5
+	[ "$(arrived)" -gt "$count" ]
+	kill -INT "$publisher"
+	wait "$publisher" || true
+	# launches are multiples of the cycle before and after; the pause is in the log, and each second of the clocks
+	run perl -e 'open my $f, "<:raw", $ARGV[0] or die; seek $f, 4096, 0;
+		while (read($f, my $r, 64) == 64) {
+			my ($seq, $launch) = unpack "q<2", $r;
+			my ($stream, $status) = unpack "S<2", substr $r, 56;
+			next if $stream == 0xffff;
+			$wrong++ if $launch % 10000000;
+			$paused++ if $status & 256; $sent++ if $status & 1;
+			# a withheld frame takes no number: on the wire nothing is missing
+			$gap++ if ($status & 1) && defined $last && $seq != $last + 1; $last = $seq if $status & 1 }
+		printf "wrong %d gap %d paused %s sent %s\n", $wrong, $gap, $paused > 100 ? "many" : $paused, $sent > 0 ? "some" : 0' \
+		"$dir/log"
+	[ "$output" = "wrong 0 gap 0 paused many sent some" ]
+	[ "$(sync_records "$dir/log" | grep -c '^200000 2$')" -ge 1 ]
+	[ "$(sync_records "$dir/log" | grep -c '^0 3$')" -ge 1 ]
+}
+
+@test "stop: the run ends with the loss, status 1" {
+	publish --duration 60s --sync require --on-sync-loss stop >"$dir/out" 2>&1 3>&- &
+	publisher=$!
+	wait_for "$dir/out" " sent [1-9]"
+	facts state 2
+	result=0
+	wait "$publisher" || result=$?
+	[ "$result" -eq 1 ]
+	grep -q "clocks out of sync (stopping): port: the port does not synchronise" "$dir/out"
+}
+
+@test "each loss is noticed: gone, another grandmaster, stale syncs" {
+	publish --duration 60s --sync require --on-sync-loss warn >"$dir/out" 2>&1 3>&- &
+	publisher=$!
+	pids+=($publisher)
+	wait_for "$dir/out" " sent [1-9]"
+	facts gm 7
+	wait_for "$dir/out" "another grandmaster took over from 000000.0000.000042"
+	facts gm 7 sync_age_ms 60000
+	wait_for "$dir/out" "no sync message arrives"
+	facts gm 7
+	wait_for "$dir/out" "in sync again"
+	kill "${pids[0]}"
+	wait_for "$dir/out" "ptp4l"
+	wait_for "$dir/out" "went away\|no such socket"
+	kill -INT "$publisher"
+	wait "$publisher" || true
+	[ "$(grep -c 'losses of clock sync' "$dir/out")" -eq 1 ]
+}
+
+@test "ignore, and no PHC: nothing is asked, nothing is marked" {
+	run ip netns exec "$netns" "$tsnpub" --iface a0 --cycle 10ms --duration 300ms --json
+	[ "$status" -eq 0 ]
+	json=$(sed -n '/^{/,$p' <<<"$output")
+	[ "$(jq -r .sync <<<"$json")" = "not applicable" ]
+	[ "$(jq .sent.unsynced <<<"$json")" -eq 0 ]
+}
+
+@test "receiver: frames that come while its clock is lost are marked; its log has the clocks" {
+	facts offset 200000 iface a1
+	ip netns exec "$netns" timeout 60 "$tsnpub" receive --iface a1 --sync warn --sync-socket "$dir/ptp4l" \
+		--log "$dir/rx" --json --ready-fd 7 7>"$dir/receiving" >"$dir/out" 2>"$dir/err" 3>&- &
+	receiver=$!
+	pids+=($receiver)
+	while [ ! -s "$dir/receiving" ]; do sleep 0.05; done
+	ip netns exec "$netns" "$tsnpub" --iface a0 --cycle 10ms --duration 1500ms --quiet
+	wait "$receiver" || true
+	grep -q "warning: the clocks are not in sync: offset from master" "$dir/err"
+	[ "$(jq .received.unsynced "$dir/out")" -eq "$(jq .received.frames "$dir/out")" ]
+	[ "$(jq .received.frames "$dir/out")" -gt 0 ]
+	[ "$(jq .receiver_uncertainty_ns "$dir/out")" -eq 200000 ]
+	[ "$(sync_records "$dir/rx" | sort -u)" = "200000 2" ]
+}
+
+@test "wrong options are refused" {
+	run publish --duration 1s --sync maybe
+	[ "$status" -eq 2 ]
+	[[ $output == *"--sync: 'maybe' is none of require, warn, ignore"* ]]
+	run publish --duration 1s --on-sync-loss panic
+	[ "$status" -eq 2 ]
+	run publish --duration 1s --sync-limit 3
+	[ "$status" -eq 2 ]
+	run ip netns exec "$netns" "$tsnpub" receive --iface a1 --sync maybe
+	[ "$status" -eq 2 ]
+}
