@@ -78,3 +78,8 @@ check_flavour()
 	*) echo "vm: unknown kernel '$1': plain or rt" >&2; exit 2 ;;
 	esac
 }
+
+# "${bounded[@]}" SECONDS "${unleft[@]}" COMMAND...: ends it after that time, and also when this shell is killed, so that no
+# guest is left behind. Words, not a function: the shell must be the direct parent.
+bounded=(setpriv --pdeathsig TERM timeout --kill-after=5)
+unleft=(setpriv --pdeathsig KILL)

@@ -47,7 +47,7 @@ machine_boot()
 	mkfifo "$work/payload.in" "$work/payload.out" "$work/status" "$work/monitor"
 	exec 8<>"$work/monitor" 6<>"$work/status"
 	machine_arguments
-	timeout --kill-after=5 300 qemu-system-x86_64 "${arguments[@]}" \
+	"${bounded[@]}" 300 "${unleft[@]}" qemu-system-x86_64 "${arguments[@]}" \
 		-chardev file,id=console,path="$work/console" -chardev null,id=terminal \
 		-chardev pipe,id=payload,path="$work/payload" \
 		-chardev null,id=stdout -chardev null,id=stderr -chardev null,id=dmesg \

@@ -106,7 +106,7 @@ if [ -n "$interactive" ]; then
 else
 	mv "$work/payload" "$work/payload.in"
 	: >"$work/payload.out"
-	timeout --kill-after=5 "$timeout" "${qemu[@]}" -chardev null,id=terminal \
+	"${bounded[@]}" "$timeout" "${unleft[@]}" "${qemu[@]}" -chardev null,id=terminal \
 		-chardev "pipe,id=payload,path=$work/payload" -chardev "file,id=status,path=$work/status" \
 		</dev/null 2>"$work/qemu.err" || status=$?
 fi
