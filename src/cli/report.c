@@ -13,9 +13,11 @@
 #include "report/analysis.h"
 #include "report/compare.h"
 #include "report/csv.h"
+#include "report/html.h"
 #include "report/json.h"
 #include "report/output.h"
 #include "report/pcapng.h"
+#include "report/series.h"
 #include "report/summary.h"
 
 #define LOGS_MAX 64
@@ -23,7 +25,7 @@
 struct options {
 	const char *paths[LOGS_MAX];
 	size_t path_count;
-	const char *deadline, *sla, *csv, *pcapng;
+	const char *deadline, *sla, *csv, *pcapng, *html;
 	bool json, compare;
 };
 
@@ -37,12 +39,15 @@ struct report {
 	struct output csv_output;
 	struct pcapng *pcapng;
 	struct output pcapng_output;
+	struct series *series;
+	struct output html_output;
 };
 
 static const struct argp_option option_table[] = {
 	{ "json", 'j', NULL, 0, "one JSON document on stdout instead of text", 0 },
 	{ "csv", 'c', "FILE", 0, "a line for each frame or wake-up ('-': stdout, and no text)", 0 },
 	{ "pcapng", 'p', "FILE", 0, "the frames, rebuilt, with ns time stamps, for wireshark", 0 },
+	{ "html", 'H', "FILE", 0, "one self-contained page with plots and the worst frames", 0 },
 	{ "compare", 'C', NULL, 0, "logs of one kind side by side; the first is the baseline", 0 },
 	{ "deadline", 'd', "TIME", 0, "what is later after its launch is late", 0 },
 	{ "sla", 's', "PERCENT", 0, "share that must be in time, such as 99.99% (with --deadline: 100%)",
@@ -60,6 +65,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'p':
 		o->pcapng = arg;
+		return 0;
+	case 'H':
+		o->html = arg;
 		return 0;
 	case 'C':
 		o->compare = true;
@@ -98,8 +106,11 @@ static int check_options(struct report *r, struct error *err)
 		return -1;
 	if (o->json && o->csv && !strcmp(o->csv, "-"))
 		return error_input(err, "--json and --csv - both want stdout; name a file for --csv");
-	if (o->compare && (o->csv || o->pcapng))
-		return error_input(err, "--compare does not go together with --csv and --pcapng");
+	if (o->json && o->html && !strcmp(o->html, "-"))
+		return error_input(err, "--json and --html - both want stdout; name a file for --html");
+	if (o->compare && (o->csv || o->pcapng || o->html))
+		return error_input(err,
+				   "--compare does not go together with --csv, --pcapng and --html");
 	return 0;
 }
 
@@ -216,7 +227,7 @@ static int print_result(struct report *r, struct error *err)
 		json_object_set_new(document, "logs", logs);
 		return json_print(stdout, document, err);
 	}
-	if (r->csv_output.is_stdout)
+	if (r->csv_output.is_stdout || r->html_output.is_stdout)
 		return 0;
 	print_description(stdout, "Sender:  ", r->logs.tx);
 	print_description(stdout, "Receiver:", r->logs.rx);
@@ -252,7 +263,29 @@ static int open_outputs(struct report *r, struct error *err)
 			return error_errno(err, ENOMEM, "--pcapng");
 		a->sinks[a->sink_count++] = (struct frame_sink){ pcapng_frame, r->pcapng };
 	}
+	if (r->options.html) {
+		if (output_open(&r->html_output, "--html", r->options.html, err))
+			return -1;
+		r->series = series_new(&r->logs);
+		if (!r->series)
+			return error_errno(err, ENOMEM, "--html");
+		a->sinks[a->sink_count++] = (struct frame_sink){ series_frame, r->series };
+	}
 	return 0;
+}
+
+static int finish_outputs(struct report *r, struct error *err)
+{
+	struct error warning = ERROR_INIT;
+
+	if (r->series)
+		html_print(r->html_output.file, &r->logs, &r->analysis, r->series, &warning);
+	if (warning.status)
+		message_warn("--html: no plots: %s", warning.text);
+	return output_commit(&r->csv_output, err) || output_commit(&r->pcapng_output, err) ||
+			       output_commit(&r->html_output, err) ?
+		       -1 :
+		       0;
 }
 
 /* One log after the other: open at once they would be no more use. */
@@ -312,8 +345,7 @@ static int run(struct report *r, struct error *err)
 		return run_compare(r, err);
 	if (open_logs(r, err) || open_outputs(r, err) ||
 	    analysis_run(&r->analysis, &r->analysis_options, &r->logs, err) ||
-	    print_result(r, err) || output_commit(&r->csv_output, err) ||
-	    output_commit(&r->pcapng_output, err))
+	    print_result(r, err) || finish_outputs(r, err))
 		return error_report(err);
 	if (r->logs.rx && r->logs.tx && !r->analysis.joined) {
 		message_warn("the logs have no run in common: nothing was joined");
@@ -347,6 +379,8 @@ int cmd_report(int argc, char **argv)
 	output_abort(&r->csv_output);
 	output_abort(&r->pcapng_output);
 	pcapng_free(r->pcapng);
+	output_abort(&r->html_output);
+	free(r->series);
 	analysis_free(&r->analysis);
 	for (size_t i = 0; i < r->options.path_count; i++)
 		log_reader_free(r->readers[i]);

@@ -56,7 +56,8 @@ static void put(struct block *b, const void *bytes, size_t size)
 	if (b->size + padded > BLOCK_MAX - 4)
 		return;
 	memset(b->bytes + b->size, 0, padded);
-	memcpy(b->bytes + b->size, bytes, size);
+	if (size)
+		memcpy(b->bytes + b->size, bytes, size);
 	b->size += (uint32_t)padded;
 }
 

@@ -11,10 +11,14 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "data/description.h"
 #include "data/logfile.h"
+#include "report/analysis.h"
+#include "report/compare.h"
+#include "report/csv.h"
 #include "report/json.h"
-#include "report/text.h"
+#include "report/pcapng.h"
+#include "report/series.h"
+#include "report/summary.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -43,38 +47,65 @@ static void write_well_formed(int fd, const uint8_t *data, size_t size)
 		abort();
 }
 
-static void measure(struct log_reader *log, FILE *out)
+/* The log in its own role, and joined with itself read as the other side's. */
+static void measure(const char *path, FILE *out)
 {
-	struct tx_options tx_options = { description_number(log_description(log), "lead_ns", -1) };
-	struct rx_options rx_options = { .stamp = SOURCE_XDP, .deadline_ns = 100000 };
-	struct tx_metrics *tx = tx_metrics_new(&tx_options);
-	struct rx_metrics *rx = rx_metrics_new(&rx_options);
-	struct wake_metrics wake = { .deadline_ns = 100000 };
-	union {
-		struct tx_record tx;
-		struct rx_record rx;
-		struct wake_record wake;
-	} records[16];
+	struct csv csv = { .out = out, .stamp = SOURCE_XDP };
 	struct error err = ERROR_INIT;
-	int64_t n;
+	struct analysis_logs logs = { 0 };
+	struct log_reader *first = log_open(path, &err), *second = log_open(path, &err);
+	enum record_kind kind = log_kind(first);
+	struct series *series;
+	struct pcapng *pcapng;
+	struct analysis a;
 
-	description_text(log_description(log), "interface");
-	description_stream(log_description(log), 7);
-	while ((n = log_read(log, records, 16, &err)) > 0)
-		for (int64_t i = 0; i < n; i++) {
-			tx_metrics_add(tx, &records[i].tx);
-			rx_metrics_add(rx, &records[i].rx, NULL);
-			wake_metrics_add(&wake, &records[i].wake);
-		}
-	text_print_tx(out, tx);
-	text_print_rx(out, rx);
-	text_print_wake(out, &wake);
-	json_print(out, json_of_tx(tx), &err);
-	json_print(out, json_of_rx(rx), &err);
-	json_print(out, json_of_wake(&wake), &err);
-	tx_metrics_free(tx);
-	rx_metrics_free(rx);
-	wake_metrics_free(&wake);
+	if (kind == RECORD_WAKE)
+		logs.wake = first;
+	else if (kind == RECORD_SYNC)
+		logs.sync[0] = first;
+	if (kind == RECORD_RX || kind == RECORD_TX)
+		logs.rx = first;
+	if (kind == RECORD_TX)
+		logs.tx = second;
+	series = series_new(&logs);
+	pcapng = pcapng_new(out, logs.tx, logs.rx ? logs.rx : first);
+	const struct analysis_options options = {
+		.deadline_ns = 100000,
+		.sla = 0.999,
+		.sinks = { { csv_frame, &csv }, { pcapng_frame, pcapng }, { series_frame, series } },
+		.sink_count = 3,
+	};
+
+	if (!analysis_run(&a, &options, &logs, &err)) {
+		summary_print(out, &a);
+		json_print(out, summary_json(&a), &err);
+	}
+	analysis_free(&a);
+	pcapng_free(pcapng);
+	free(series);
+	log_reader_free(first);
+	log_reader_free(second);
+}
+
+static void compare(const char *path, FILE *out)
+{
+	const struct analysis_options options = { .deadline_ns = 1000 };
+	static struct compare c;
+	struct error err = ERROR_INIT;
+
+	for (int i = 0; i < 2; i++) {
+		struct log_reader *log = log_open(path, &err);
+		int failed = compare_add(&c, "log", log, &options, &err);
+
+		log_reader_free(log);
+		if (failed)
+			break;
+	}
+	if (!compare_finish(&c, &err)) {
+		compare_print(out, &c);
+		json_print(out, compare_json(&c), &err);
+	}
+	compare_free(&c);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -95,11 +126,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	log = log_open(path, &err);
-	if (log)
-		measure(log, out);
-	else if (!err.status || !*err.text)
+	if (!log && (!err.status || !*err.text))
 		abort(); /* refused without a word */
-	log_reader_free(log);
+	if (log) {
+		log_reader_free(log);
+		measure(path, out);
+		compare(path, out);
+	}
 	close(fd);
 	return 0;
 }

@@ -157,6 +157,46 @@ for r in csv.DictReader(open('wake.csv')):
 	[ ! -e x ]
 }
 
+@test "--html is one page with plots, worst frames and escaped text" {
+	$makelog --tx tx --rx rx --frames 20000 --lose 1000 --late 7001
+	python3 - <<-EOF2
+	import json, struct, zlib
+	data = bytearray(open("rx", "rb").read())
+	text = json.dumps({"host": "<script>alert(1)</script>"}).encode()
+	data[24:32] = struct.pack("<II", len(text), zlib.crc32(text))
+	data[32:32 + len(text)] = text
+	open("rx", "wb").write(data)
+	EOF2
+	run $report --html page.html tx rx
+	[ "$status" = 0 ]
+	[[ "$output" == *"frames                19980"* ]]
+	! grep -q '<script' page.html
+	grep -q '&lt;script&gt;' page.html
+	# nothing is fetched from elsewhere
+	! grep -Eq '(src|href)="?(http|//)' page.html
+	python3 - <<-EOF2
+	import re, html.parser
+	page = open("page.html").read()
+	row = re.search(r"<h2>Worst by latency.*?</tr>\s*<tr>(.*?)</tr>", page, re.S).group(1)
+	cells = re.findall(r"<td>(.*?)</td>", row)
+	assert cells[2] in ("7000", "14001"), cells
+	assert int(cells[3]) > 1000000 and int(cells[3]) == int(cells[4]) + int(cells[5]), cells
+	html.parser.HTMLParser().feed(page)
+	EOF2
+	[ "$(grep -c '<svg' page.html)" = 7 ]
+	refused "both want stdout" --json --html - rx
+	$report --html - rx | head -1 | grep -qx '<!DOCTYPE html>'
+}
+
+@test "--html without gnuplot says so and has the rest" {
+	$makelog --wake wake --frames 1000
+	PATH=/nonexistent run $report --html page.html wake
+	[ "$status" = 0 ]
+	[[ "$output" == *"no plots: gnuplot is not installed: apt install gnuplot-nox"* ]]
+	[ "$(grep -c 'No plot: gnuplot is not installed' page.html)" = 2 ]
+	grep -q 'Worst by wake-up latency (user stamps)' page.html
+}
+
 @test "--compare tells a change from noise" {
 	$makelog --wake a --frames 50000
 	$makelog --wake b --frames 50000 --seed 2
