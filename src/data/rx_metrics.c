@@ -120,6 +120,20 @@ static void take_stamps(const struct rx_options *options, const struct rx_record
 	rx[SOURCE_USER] = r->rx_user;
 }
 
+/*
+ * What a better source tells, the moment at which user space took the frame does not tell better: of
+ * `user` only the latency is kept then.
+ */
+static bool outdone(const int64_t rx[SOURCE_COUNT], int source)
+{
+	if (source != SOURCE_USER)
+		return false;
+	for (int i = 0; i < SOURCE_USER; i++)
+		if (rx[i] != STAMP_NONE)
+			return true;
+	return false;
+}
+
 static void add_to(struct histogram **slot, int64_t value, uint64_t seq, uint16_t stream)
 {
 	struct histogram *h = histogram_at(slot);
@@ -219,7 +233,7 @@ static void add_peer_path(struct rx_metrics *m, struct rx_stream *s, const struc
 	for (int i = 0; i < SOURCE_COUNT; i++) {
 		int64_t path;
 
-		if (frame->rx[i] != STAMP_NONE &&
+		if (frame->rx[i] != STAMP_NONE && !outdone(frame->rx, i) &&
 		    !__builtin_sub_overflow(frame->rx[i], r->peer_tx, &path))
 			add_to(&s->path[i][tx], path, stamped, r->stream);
 	}
@@ -280,7 +294,7 @@ void rx_stream_add_path(struct rx_stream *s, const struct rx_options *options,
 		for (int j = 0; j < SOURCE_COUNT; j++) {
 			int64_t path;
 
-			if (rx[i] != STAMP_NONE && tx[j] != STAMP_NONE &&
+			if (rx[i] != STAMP_NONE && tx[j] != STAMP_NONE && !outdone(rx, i) &&
 			    !__builtin_sub_overflow(rx[i], tx[j], &path))
 				add_to(&s->path[i][j], path, (uint64_t)r->seq, r->stream);
 		}

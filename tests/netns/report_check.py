@@ -81,6 +81,8 @@ def main():
         stamps = {name: s - launch for name, s in (("hw", hw), ("xdp", xdp), ("user", user)) if s}
         for name, value in stamps.items():
             latency.setdefault(name, []).append(value)
+            if name == "user" and len(stamps) > 1:
+                continue  # of it only the latency is of use beside a better source
             if in_order and stream in last and last[stream][0] == seq - 1 and name in last[stream][1]:
                 variation.setdefault(name, []).append(value - last[stream][1][name])
             if key in tx:
@@ -99,6 +101,8 @@ def main():
         values = latency.get(source, [])
         check_figure(figures, "latency", source, values)
         least = min(values, default=0)
+        if source == "user" and len(latency) > 1:
+            values = []
         check_figure(figures, "pdv", source, [v - least for v in values])
         check_figure(figures, "variation", source, variation.get(source, []))
         for tx_source in ("hw", "sw"):
