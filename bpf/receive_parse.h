@@ -10,6 +10,11 @@
 #include "bpf/wire.h"
 
 #define RX_INLINE static inline __attribute__((always_inline))
+#ifdef __bpf__
+#define RX_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define RX_UNROLL
+#endif
 
 enum rx_verdict {
 	RX_OURS,
@@ -52,6 +57,18 @@ struct rx_parsed {
 #define rx_be64(value) (value)
 #endif
 
+/*
+ * The payload is not aligned. Of a packed struct the BPF compiler reads byte by byte; the machines that
+ * run the program take whole words from anywhere.
+ */
+#ifdef __bpf__
+#define rx_get32(field) rx_be32(*(const __u32 *)(const void *)&(field))
+#define rx_get64(field) rx_be64(*(const __u64 *)(const void *)&(field))
+#else
+#define rx_get32(field) rx_be32(field)
+#define rx_get64(field) rx_be64(field)
+#endif
+
 RX_INLINE int rx_is_tag(__u16 type)
 {
 	return type == 0x8100 || type == 0x88a8; /* IEEE 802.1Q, 802.1ad */
@@ -86,7 +103,7 @@ RX_INLINE enum rx_verdict rx_parse(void *data, void *end, __u16 ethertype, struc
 	if ((void *)(payload + 1) > end)
 		return type == ethertype ? RX_TOO_SHORT : RX_FOREIGN;
 	if (type == ethertype) {
-		if (payload->magic != rx_be32(WIRE_MAGIC))
+		if (rx_get32(payload->magic) != WIRE_MAGIC)
 			return RX_WRONG_MAGIC;
 		if (payload->version != WIRE_VERSION) {
 			parsed->version = payload->version;
@@ -95,15 +112,13 @@ RX_INLINE enum rx_verdict rx_parse(void *data, void *end, __u16 ethertype, struc
 		parsed->payload = payload;
 		return RX_OURS;
 	}
-	if (payload->magic == rx_be32(WIRE_MAGIC))
+	if (rx_get32(payload->magic) == WIRE_MAGIC)
 		return RX_WRONG_ETHERTYPE;
 	if (!type) { /* the payload begins right behind the header: 14 + 40 bytes are there */
 		__u8 *byte = data;
 		__u8 any = 0;
 
-#ifdef __clang__
-#pragma clang loop unroll(full)
-#endif
+		RX_UNROLL
 		for (int i = 0; i < RX_ETHERNET_HEADER + WIRE_PAYLOAD_SIZE; i++)
 			any |= byte[i];
 		if (!any)

@@ -22,10 +22,18 @@ RX_INLINE void rx_window_set(struct rx_stream_stats *stats, __u64 seq)
 	stats->window[(seq / 64) % RX_WINDOW_WORDS] |= 1ULL << (seq % 64);
 }
 
+/* The lowest `count` bits; none below 0. No branches: the verifier would follow each for each word. */
+RX_INLINE __u64 rx_low_bits(__s64 count)
+{
+	__u64 none = (__u64)(count >> 63), all = (__u64)((63 - count) >> 63);
+
+	return (((1ULL << (count & 63)) - 1) | all) & ~none;
+}
+
 /* The numbers above `highest`, up to `seq`, have not been seen. 0 < seq - highest <= RX_JUMP. */
 RX_INLINE void rx_window_advance(struct rx_stream_stats *stats, __u64 seq)
 {
-	__u64 step = seq - stats->highest, word = stats->highest / 64, words = seq / 64 - word;
+	__u64 step = seq - stats->highest, first = (stats->highest + 1) % RX_WINDOW;
 
 	if (step == 1) {
 		stats->window[(seq / 64) % RX_WINDOW_WORDS] &= ~(1ULL << (seq % 64));
@@ -35,17 +43,14 @@ RX_INLINE void rx_window_advance(struct rx_stream_stats *stats, __u64 seq)
 		rx_window_clear(stats);
 		return;
 	}
-	/* in the first word those above `highest`, in the last those up to `seq`, all between */
-	for (__u64 i = 0; i <= RX_WINDOW_WORDS; i++) {
-		__u64 clear = ~0ULL;
+	/* of each word the bits whose distance from `first`, around the ring, is below `step` */
+	RX_UNROLL
+	for (__u64 word = 0; word < RX_WINDOW_WORDS; word++) {
+		__s64 distance = (__s64)((word * 64 - first) % RX_WINDOW);
+		__u64 is_first = (__u64)((__s64)((word ^ first / 64) - 1) >> 63);
 
-		if (i > words)
-			break;
-		if (i == 0)
-			clear &= stats->highest % 64 == 63 ? 0 : ~0ULL << (stats->highest % 64 + 1);
-		if (i == words)
-			clear &= ~0ULL >> (63 - seq % 64);
-		stats->window[(word + i) % RX_WINDOW_WORDS] &= ~clear;
+		stats->window[word] &= ~(rx_low_bits((__s64)step - distance) |
+					 (rx_low_bits((__s64)step) << (first % 64) & is_first));
 	}
 }
 
@@ -66,6 +71,7 @@ RX_INLINE void rx_track_stray(struct rx_stream_stats *stats, __u64 seq)
 	stats->unique = RX_CONFIRM;
 	stats->stray_row = 0;
 	rx_window_clear(stats);
+	RX_UNROLL
 	for (__u64 i = 0; i < RX_CONFIRM; i++)
 		rx_window_set(stats, seq - i);
 }
@@ -129,10 +135,10 @@ RX_INLINE void rx_fill_event(struct rx_event *event, const struct rx_parsed *par
 	const struct wire_payload *payload = parsed->payload;
 	__u16 flags = payload->flags & (WIRE_FLAG_STAMP | WIRE_FLAG_LAST);
 
-	event->seq = rx_be64(payload->seq);
-	event->launch = rx_be64(payload->launch);
-	event->peer_tx = flags & WIRE_FLAG_STAMP ? rx_be64(payload->stamp) : 0;
-	event->run = rx_be32(payload->run);
+	event->seq = rx_get64(payload->seq);
+	event->launch = rx_get64(payload->launch);
+	event->peer_tx = flags & WIRE_FLAG_STAMP ? rx_get64(payload->stamp) : 0;
+	event->run = rx_get32(payload->run);
 	event->stream = rx_be16(payload->stream);
 	if (payload->flags & WIRE_FLAG_STAMP_HW)
 		flags |= RX_EVENT_STAMP_HW;

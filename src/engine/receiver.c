@@ -50,22 +50,29 @@ static bool stamps_in_xdp(const struct receiver *receiver)
 	       !strcmp(driver.name, "igc");
 }
 
-static bool may_use_bpf(void)
+/*
+ * CAP_PERFMON: without it the verifier guards every access against speculative execution, and gives up on
+ * a program of this size.
+ */
+static const int xdp_capabilities[] = { CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN };
+
+/* The first capability that XDP lacks, or -1. */
+static int missing_for_xdp(void)
 {
-	return (capability_have(CAP_BPF) && capability_have(CAP_NET_ADMIN)) ||
-	       capability_have(CAP_SYS_ADMIN);
+	if (capability_have(CAP_SYS_ADMIN) && capability_have(CAP_NET_ADMIN))
+		return -1;
+	for (size_t i = 0; i < sizeof(xdp_capabilities) / sizeof(xdp_capabilities[0]); i++)
+		if (!capability_have(xdp_capabilities[i]))
+			return xdp_capabilities[i];
+	return -1;
 }
 
-static int name_missing(const char *what, bool xdp, struct error *err)
+static int name_missing(const char *what, int capability, struct error *err)
 {
-	const char *missing = xdp && !capability_have(CAP_BPF)         ? "CAP_BPF"
-			      : xdp && !capability_have(CAP_NET_ADMIN) ? "CAP_NET_ADMIN"
-								       : "CAP_NET_RAW";
-
 	return error_system(err,
-			    "%s needs %s: run it as root, or give the program the capabilities "
-			    "with `setcap cap_bpf,cap_net_admin,cap_net_raw+ep`",
-			    what, missing);
+			    "%s needs %s: run it as root, or give the program its capabilities: "
+			    "`setcap cap_bpf,cap_perfmon,cap_net_admin,cap_net_raw+ep`",
+			    what, capability_name(capability));
 }
 
 static int join_one(int fd, int ifindex, unsigned short type, const uint8_t *address)
@@ -161,7 +168,7 @@ static int open_xdp(struct receiver *receiver, bool hardware, struct error *err)
 static int open_socket(struct receiver *receiver, bool hardware, struct error *err)
 {
 	if (!capability_have(CAP_NET_RAW))
-		return name_missing("receiving through a socket", false, err);
+		return name_missing("receiving through a socket", CAP_NET_RAW, err);
 	receiver->way = &socket_receiver_way;
 	receiver->state = socket_receiver_open(&receiver->options, receiver->ifindex, hardware,
 					       &receiver->setup, err);
@@ -173,12 +180,13 @@ static int open_auto(struct receiver *receiver, struct error *err)
 	char why[192] = "";
 	int stamps;
 
-	if (!may_use_bpf()) {
+	if (missing_for_xdp() >= 0) {
 		if (!capability_have(CAP_NET_RAW))
-			return name_missing("receiving in XDP", true, err);
+			return name_missing("receiving in XDP", missing_for_xdp(), err);
 		receiver_note(&receiver->setup,
-			      "no XDP without CAP_BPF and CAP_NET_ADMIN: frames come through a "
-			      "socket, with the kernel's software stamps");
+			      "no XDP without %s: frames come through a socket, with the kernel's "
+			      "software stamps",
+			      capability_name(missing_for_xdp()));
 		return open_socket(receiver, false, err);
 	}
 	/* before anything is changed */
@@ -220,8 +228,8 @@ static int open_way(struct receiver *receiver, struct error *err)
 		return open_auto(receiver, err);
 	case RECEIVER_XDP:
 	case RECEIVER_HW:
-		if (!may_use_bpf())
-			return name_missing("receiving in XDP", true, err);
+		if (missing_for_xdp() >= 0)
+			return name_missing("receiving in XDP", missing_for_xdp(), err);
 		if (xdp_check_free(receiver->ifindex, receiver->options.ifname, err))
 			return -1;
 		if (receiver->options.stamps == RECEIVER_XDP)

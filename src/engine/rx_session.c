@@ -207,7 +207,8 @@ static void watch_link(struct session *session)
 	struct link_info link;
 	enum link_change change;
 
-	while ((change = link_monitor_next(session->monitor, &link)) != LINK_NO_CHANGE) {
+	while (!session->gone &&
+	       (change = link_monitor_next(session->monitor, &link)) != LINK_NO_CHANGE) {
 		if (change == LINK_GONE) {
 			say(session, "the interface is gone", "");
 			session->gone = true;

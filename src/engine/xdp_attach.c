@@ -62,7 +62,7 @@ int xdp_check_free(int ifindex, const char *ifname, struct error *err)
 	if (!strcmp(name, "receive_xdp"))
 		return error_system(err,
 				    "%s: another receiver is running there (XDP program %u '%s', "
-				    "%s): end it, or use --timestamps sw beside it with its --pass",
+				    "%s): end it; or start it with --pass, and use --timestamps sw here",
 				    ifname, id, name, place);
 	return error_system(err,
 			    "%s: XDP program %u '%s' (%s) is attached already and is not replaced: "

@@ -364,6 +364,8 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
+	if (sender.size == 60 && sender.tag_count > 1)
+		sender.size = 14 + (size_t)sender.tag_count * 4 + WIRE_PAYLOAD_SIZE;
 	if (sender.size < 14 + (size_t)sender.tag_count * 4 + WIRE_PAYLOAD_SIZE ||
 	    sender.size > FRAME_MAX) {
 		fprintf(stderr, "sender: --size %zu\n", sender.size);

@@ -1,0 +1,273 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# The ways frames come in, what is in the way, and what the system does meanwhile.
+
+load receive-common.bash
+
+setup() {
+	make_namespaces
+}
+
+teardown() {
+	remove_namespaces
+}
+
+# Sends, and checks that all arrived in this way with these stamps.
+arrives() {
+	local path=$1 stamps=$2
+
+	sender send 50 lose 2 send 3 last
+	finish_receiver
+	[ "$receiver_status" -eq 0 ]
+	[ "$(json .path)" = "$path" ]
+	[ "$(json .stamps)" = "$stamps" ]
+	[ "$(json .received.frames)" -eq 54 ]
+	[ "$(json .received.lost)" -eq 2 ]
+	[ "$(json '.figures[] | select(.figure == "latency" and .source == "'"$stamps"'") | .count')" -eq 54 ]
+}
+
+@test "receive: generic XDP" {
+	start_receiver --json --xdp generic
+	arrives xdp-generic xdp
+}
+
+@test "receive: software stamps through a socket" {
+	start_receiver --json --timestamps sw
+	arrives socket sw
+}
+
+@test "receive: hw-socket without hardware stamps falls back, and says so" {
+	start_receiver --json --timestamps hw-socket
+	arrives socket sw
+	grep -q "no hardware stamps" "$work/err"
+}
+
+@test "receive: --timestamps hw without hardware is refused with what works" {
+	run in_rx "$tsnpub" receive --iface vrx --timestamps hw
+	[ "$status" -eq 3 ]
+	[ "${#lines[@]}" -eq 1 ]
+	[[ $output == *"--timestamps xdp or sw"* ]]
+}
+
+@test "receive: one and two VLAN tags, in XDP and through a socket" {
+	local way
+
+	for way in xdp sw; do
+		start_receiver --json --timestamps "$way"
+		sender --run 1 --vlan 5 send 10 last
+		finish_receiver
+		[ "$(json .received.frames)" -eq 11 ]
+		[ "$(json .counters.tagged)" -eq 11 ]
+		start_receiver --json --timestamps "$way"
+		sender --run 2 --vlan 5 --vlan 6 send 10 last
+		finish_receiver
+		[ "$(json .received.frames)" -eq 11 ]
+		[ "$(json .counters.tagged)" -eq 11 ]
+	done
+}
+
+@test "receive: a program that is attached already is named, and stays" {
+	start_receiver --json
+	local id
+
+	id=$(in_rx ip -j link show dev vrx | jq '.[0].xdp.prog.id')
+	run in_rx "$tsnpub" receive --iface vrx
+	[ "$status" -eq 3 ]
+	[ "${#lines[@]}" -eq 1 ]
+	[[ $output == *"XDP program $id 'receive_xdp'"* ]]
+	[ "$(in_rx ip -j link show dev vrx | jq '.[0].xdp.prog.id')" -eq "$id" ]
+	arrives xdp-native xdp
+}
+
+@test "receive: matched frames are consumed, unless --pass is given" {
+	local passed
+
+	for passed in 0 11; do
+		[ "$passed" -eq 0 ] || set -- --pass
+		start_receiver --json --stay "$@"
+		in_rx "$tsnpub" receive --iface vrx --timestamps sw --duration 1s --quiet --json >"$work/beside" 3>&- &
+		local beside=$!
+
+		sleep 0.5
+		sender send 10 last
+		wait "$beside" || true
+		kill -INT "$receiver"
+		finish_receiver
+		[ "$(json .received.frames)" -eq 11 ]
+		[ "$(jq .received.frames "$work/beside")" -eq "$passed" ]
+	done
+}
+
+@test "receive: streams and runs are told apart and filtered" {
+	start_receiver --json
+	sender --run a --stream 1 send 10
+	sender --run a --stream 2 send 20
+	sender --run b --stream 1 send 5 last
+	sender --run a --stream 1 jump 10 last
+	sender --run a --stream 2 jump 20 last
+	finish_receiver
+	[ "$receiver_status" -eq 0 ]
+	[ "$(json '[.streams[] | [.run, .stream, .received.frames, .received.lost]] | sort | tostring')" = \
+		'[["0000000a",1,11,0],["0000000a",2,21,0],["0000000b",1,6,0]]' ]
+
+	start_receiver --json --stream 2 --run a
+	sender --run a --stream 1 send 10
+	sender --run b --stream 2 send 4
+	sender --run a --stream 2 send 20 last
+	finish_receiver
+	[ "$(json .received.frames)" -eq 21 ]
+	[ "$(json .counters.other_streams)" -eq 10 ]
+	[ "$(json .counters.other_runs)" -eq 4 ]
+}
+
+@test "receive: --count, --duration and --stay decide the end" {
+	start_receiver --json --count 7
+	sender send 20
+	finish_receiver
+	[ "$(json .ended_by)" = "the count of frames" ]
+	[ "$(json .received.frames)" -eq 7 ]
+
+	start_receiver --json --stay --duration 800ms
+	sender --run 1 send 10 last
+	sleep 0.4
+	sender --run 2 send 10 last
+	finish_receiver
+	[ "$(json .ended_by)" = "the duration" ]
+	[ "$(json .received.frames)" -eq 22 ]
+}
+
+@test "receive: the bars decide the exit status" {
+	start_receiver --json --deadline 1ms
+	sender early -2000000 send 1 early 0 last
+	finish_receiver
+	[ "$receiver_status" -eq 1 ]
+	[ "$(json .verdict.late)" -ge 1 ]
+	[ "$(json .verdict.good)" = false ]
+
+	start_receiver --json --sla 90%
+	sender send 10 lose 1 send 10 last
+	finish_receiver
+	[ "$receiver_status" -eq 0 ]
+	[ "$(json .verdict.expected)" -eq 22 ]
+
+	start_receiver --json --sla 99%
+	sender send 10 lose 1 send 10 last
+	finish_receiver
+	[ "$receiver_status" -eq 1 ]
+}
+
+@test "receive: the link down and up again is said, and the run goes on" {
+	start_receiver --json
+	sender send 10
+	in_rx ip link set vrx down
+	sleep 0.3
+	in_rx ip link set vrx up
+	# the kernel may hold such news back for a second
+	for _ in $(seq 30); do
+		! grep -q "the link is up" "$work/err" || break
+		sleep 0.1
+	done
+	sender jump 10 send 10 last
+	finish_receiver
+	[ "$receiver_status" -eq 0 ]
+	[ "$(json .received.frames)" -eq 21 ]
+	[ "$(json .received.lost)" -eq 0 ]
+	grep -q "vrx: the link is down" "$work/err"
+	grep -q "vrx: the link is up" "$work/err"
+}
+
+@test "receive: an interface that goes away ends the run with its summary" {
+	start_receiver --json --log "$work/log"
+	sender send 10
+	in_rx ip link del vrx
+	finish_receiver
+	[ "$receiver_status" -eq 3 ]
+	[ "$(json .received.frames)" -eq 10 ]
+	[ "$(stat -c %s "$work/log")" -eq $((4096 + 10 * 64)) ]
+	grep -q "vrx: the interface is gone" "$work/err"
+}
+
+@test "receive: no frames at all is explained" {
+	in_tx ip link set vtx down
+	start_receiver --duration 300ms
+	finish_receiver
+	[ "$receiver_status" -eq 1 ]
+	grep -q "vrx has no carrier" "$work/out"
+	in_rx ip link set vrx down
+	start_receiver --duration 300ms
+	finish_receiver
+	grep -q "ip link set dev vrx up" "$work/out"
+	in_rx ip link set vrx up
+	in_tx ip link set vtx up
+	start_receiver --duration 600ms
+	sender --ethertype 0x88b6 send 3
+	finish_receiver
+	[ "$receiver_status" -eq 1 ]
+	grep -q -- "--ethertype 0x88b6" "$work/out"
+}
+
+@test "receive: a full disk stops the log, not the run" {
+	[ -w /dev/full ] || skip "/dev/full is missing"
+	mkdir "$work/small"
+	mount -t tmpfs -o size=16k tmpfs "$work/small" || skip "cannot mount a tmpfs"
+	start_receiver --json --log "$work/small/log"
+	sender send 5000 last
+	finish_receiver
+	umount "$work/small"
+	[ "$receiver_status" -eq 0 ]
+	[ "$(json .received.frames)" -eq 5001 ]
+	[ "$(json .log_lost)" -gt 4000 ]
+	grep -q "goes on without a log" "$work/err"
+}
+
+@test "receive: a missing capability is named, and none is kept" {
+	command -v setpriv >/dev/null || skip "setpriv (util-linux) is missing"
+	local as="setpriv --reuid 65534 --regid 65534 --clear-groups"
+
+	# shellcheck disable=SC2086
+	run in_rx $as --inh-caps=-all,+bpf,+perfmon --ambient-caps=-all,+bpf,+perfmon "$tsnpub" receive --iface vrx
+	[ "$status" -eq 3 ]
+	[[ $output == *"needs CAP_NET_ADMIN"* ]]
+	[ "${#lines[@]}" -eq 1 ]
+	start_receiver --json
+	[ "$(awk '/CapEff|CapPrm/ { print $2 }' "/proc/$receiver/status" | sort -u)" = 0000000000000000 ]
+	arrives xdp-native xdp
+}
+
+@test "receive: wrong input is one line with the value and the fix" {
+	local arguments
+
+	while read -r arguments; do
+		# shellcheck disable=SC2086
+		run in_rx "$tsnpub" receive $arguments
+		echo "$arguments: $status: $output"
+		[ "$status" -eq 2 ]
+		[ "${#lines[@]}" -eq 1 ]
+	done <<-'END'
+		--duration 1s
+		--iface nosuch
+		--iface waytoolonginterfacename
+		--iface vrx --duration 5
+		--iface vrx --duration -1s
+		--iface vrx --deadline 0
+		--iface vrx --count 0
+		--iface vrx --count -1
+		--iface vrx --sla 99.99
+		--iface vrx --sla 101%
+		--iface vrx --stream 65536
+		--iface vrx --run xyz
+		--iface vrx --run 123456789
+		--iface vrx --dest 91:e0:f0
+		--iface vrx --ethertype 0x8100
+		--iface vrx --ethertype 5
+		--iface vrx --timestamps best
+		--iface vrx --xdp fast
+		--iface vrx --ring-size 5000
+		--iface vrx --ring-size 2G
+		--iface vrx extra
+	END
+	run in_rx "$tsnpub" receive --iface vrx --log /nowhere/log
+	[ "$status" -eq 3 ]
+	[ "${#lines[@]}" -eq 1 ]
+	[ "$(in_rx ip -j link show dev vrx | jq '.[0].xdp.prog.id // 0')" -eq 0 ]
+}
