@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/units.h"
+#include "cli/blame_session.h"
 #include "cli/command.h"
 #include "data/description.h"
 #include "data/logfile.h"
@@ -33,8 +34,8 @@
 
 struct options {
 	const char *cycle, *duration, *count, *cpu, *priority, *policy, *timer, *load;
-	const char *deadline, *sla, *log, *csv;
-	bool json, histogram;
+	const char *deadline, *sla, *log, *csv, *blame_over, *stop_over;
+	bool json, histogram, blame;
 };
 
 enum {
@@ -47,6 +48,9 @@ enum {
 	KEY_LOG,
 	KEY_CSV,
 	KEY_HISTOGRAM,
+	KEY_BLAME,
+	KEY_BLAME_OVER,
+	KEY_STOP_OVER,
 };
 
 static const struct argp_option argp_options[] = {
@@ -66,11 +70,16 @@ static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "What is demanded:", 3 },
 	{ "deadline", KEY_DEADLINE, "TIME", 0, "a wake-up that is later is a miss", 3 },
 	{ "sla", KEY_SLA, "PERCENT", 0, "share that must be in time, such as 99.99% (all)", 3 },
-	{ NULL, 0, NULL, 0, "Output:", 4 },
-	{ "log", KEY_LOG, "FILE", 0, "write each wake-up to this .tsnlog file", 4 },
-	{ "csv", KEY_CSV, "FILE", 0, "write index, actual, predicted, jitter; -: to stdout", 4 },
-	{ "histogram", KEY_HISTOGRAM, NULL, 0, "print the histogram as well", 4 },
-	{ "json", 'j', NULL, 0, "one JSON document", 4 },
+	{ NULL, 0, NULL, 0, "Who is to blame:", 4 },
+	{ "blame", KEY_BLAME, NULL, 0, "find out who made the late wake-ups late", 4 },
+	{ "blame-over", KEY_BLAME_OVER, "TIME", 0, "look at those later than this (P99.9 so far)",
+	  4 },
+	{ "stop-over", KEY_STOP_OVER, "TIME", 0, "end at the first that is later", 4 },
+	{ NULL, 0, NULL, 0, "Output:", 5 },
+	{ "log", KEY_LOG, "FILE", 0, "write each wake-up to this .tsnlog file", 5 },
+	{ "csv", KEY_CSV, "FILE", 0, "write index, actual, predicted, jitter; -: to stdout", 5 },
+	{ "histogram", KEY_HISTOGRAM, NULL, 0, "print the histogram as well", 5 },
+	{ "json", 'j', NULL, 0, "one JSON document", 5 },
 	{ NULL, 0, NULL, 0, NULL, 0 },
 };
 
@@ -118,6 +127,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_CSV:
 		o->csv = arg;
 		return 0;
+	case KEY_BLAME:
+		o->blame = true;
+		return 0;
+	case KEY_BLAME_OVER:
+		o->blame_over = arg;
+		return 0;
+	case KEY_STOP_OVER:
+		o->stop_over = arg;
+		return 0;
 	case KEY_HISTOGRAM:
 		o->histogram = true;
 		return 0;
@@ -135,6 +153,8 @@ struct run {
 	int64_t deadline_ns, duration_ns; /* 0: none */
 	double sla;
 	struct load load;
+	struct blame_session blame;
+	bool stopped_over; /* --stop-over has ended it */
 	struct latency *latency;
 	struct wake_metrics metrics;
 	struct histogram recent; /* of the last second */
@@ -190,6 +210,16 @@ static int check_options(struct run *run, struct error *err)
 		return -1;
 	if (o->sla && !o->deadline)
 		return error_input(err, "--sla needs a --deadline to be in time for");
+	if ((o->blame_over || o->stop_over) && !o->blame)
+		return error_input(err, "%s goes with --blame",
+				   o->blame_over ? "--blame-over" : "--stop-over");
+	if ((o->blame_over && parse_duration("--blame-over", o->blame_over, 1, CYCLE_MAX_NS,
+					     &run->blame.over_ns, err)) ||
+	    (o->stop_over && parse_duration("--stop-over", o->stop_over, 1, CYCLE_MAX_NS,
+					    &run->blame.stop_over_ns, err)))
+		return -1;
+	run->blame.cpu = s->realtime.cpu;
+	run->blame.cycle_ns = s->cycle_ns;
 	if (o->json && o->csv && !strcmp(o->csv, "-"))
 		return error_input(err, "--json and --csv - both go to stdout: name a file");
 	/* long enough to settle, and for the load to get under way */
@@ -292,6 +322,10 @@ static int collect(struct run *run, struct error *err)
 			run->interrupted = true;
 			latency_stop(run->latency);
 		}
+		if (!run->stopped_over && blame_session_tick(&run->blame, &run->metrics.latency)) {
+			run->stopped_over = true;
+			latency_stop(run->latency);
+		}
 		now = clock_now_ns(CLOCK_MONOTONIC);
 		if (now >= next) {
 			show(run, now - start);
@@ -315,6 +349,7 @@ static int collect(struct run *run, struct error *err)
 		if (run->failure.status)
 			latency_stop(run->latency);
 	}
+	blame_session_end(&run->blame, &run->metrics.latency);
 	live_end(&run->live);
 	if (run->failure.status) {
 		*err = run->failure;
@@ -400,9 +435,12 @@ static int finish(struct run *run, struct error *err)
 	}
 	if (run->options->json) {
 		json_t *document = summary_json(&analysis);
+		json_t *blame = blame_session_json(&run->blame);
 
 		if (document)
 			json_object_set_new(document, "latency", setup_json(run, &counts));
+		if (document && blame)
+			json_object_set_new(document, "blame", blame);
 		if (json_print(stdout, document, err))
 			return -1;
 	} else if (!run->csv_output.is_stdout) {
@@ -412,6 +450,10 @@ static int finish(struct run *run, struct error *err)
 		summary_print(stdout, &analysis);
 		if (run->options->histogram)
 			print_histogram(&run->metrics.latency);
+		if (run->stopped_over)
+			printf("\nEnded at the first wake-up later than %s\n",
+			       run->options->stop_over);
+		blame_session_print(&run->blame);
 		printf("\nMeasuring takes %" PRId64 " ns of each wake-up (measured in the same "
 		       "thread)\n",
 		       counts.overhead_ns);
@@ -447,8 +489,14 @@ static int measure(struct run *run, char **argv, struct error *err)
 	if (run->options->load && load_start(&run->load, run->options->load, err) < 0)
 		return -1;
 	leave_cpu(run->settings.realtime.cpu);
+	if (run->options->blame) {
+		blame_session_open(&run->blame);
+		run->settings.wrap = blame_session_clock;
+		run->settings.wrap_context = &run->blame;
+	}
 	if (latency_start(&run->latency, &run->settings, err) < 0)
 		return -1;
+	blame_session_start(&run->blame, latency_tid(run->latency));
 	rt = latency_realtime(run->latency);
 	for (unsigned i = 0; i < rt->shortfalls; i++)
 		message_warn("%s", rt->shortfall[i]);
@@ -498,6 +546,7 @@ int cmd_latency(int argc, char **argv)
 	if (status < 0)
 		status = error_report(&err);
 	latency_free(run.latency);
+	blame_session_close(&run.blame);
 	load_stop(&run.load);
 	log_close(run.log, &ignored);
 	output_abort(&run.csv_output);

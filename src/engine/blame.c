@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "engine/blame.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "bpf/blame.skel.h"
+
+/* A history is free, being written to, or kept until it has been looked at. */
+enum keep {
+	KEEP_FREE,
+	KEEP_ACTIVE,
+	KEEP_KEPT
+};
+
+struct kept {
+	_Atomic int state;
+	int64_t due, awake;
+	uint64_t order;
+	uint64_t start, end; /* its events, counted as blame_control.head counts */
+	bool begins_in_thread;
+};
+
+struct blame {
+	struct blame_bpf *bpf;
+	int cpu;
+	char missing[256];
+	struct kept kept[BLAME_HISTORIES];
+	const struct wake_clock *inner;
+	struct wake_clock clock;
+	_Atomic int64_t threshold;
+	_Atomic uint64_t unkept;
+	/* the cyclic thread's */
+	int64_t until; /* what it sleeps for; 0: it does not */
+	uint32_t active;
+	uint64_t order;
+	/* the collector's */
+	int taken; /* history being looked at, or -1 */
+	struct blame_event *copy;
+};
+
+/* What each tracepoint shows; several programs may serve one. */
+static const struct {
+	const char *tracepoint; /* as in "btf_trace_NAME" */
+	const char *shows;
+	bool needed; /* without it there is no blame at all */
+} tracepoints[] = {
+	{ "irq_handler_entry", "interrupt handlers", false },
+	{ "irq_handler_exit", NULL, false },
+	{ "softirq_entry", "soft interrupts", false },
+	{ "softirq_exit", NULL, false },
+	{ "sched_switch", "threads", true },
+	{ "sched_wakeup", "wake-ups", false },
+	{ "hrtimer_expire_entry", "timers", false },
+	{ "hrtimer_expire_exit", NULL, false },
+	{ "local_timer_entry", "the local timer's interrupt", false },
+	{ "local_timer_exit", NULL, false },
+	{ "reschedule_entry", "reschedule IPIs", false },
+	{ "reschedule_exit", NULL, false },
+	{ "call_function_entry", "function call IPIs", false },
+	{ "call_function_exit", NULL, false },
+	{ "call_function_single_entry", NULL, false },
+	{ "call_function_single_exit", NULL, false },
+	{ "irq_work_entry", "IRQ work", false },
+	{ "irq_work_exit", NULL, false },
+	{ "thermal_apic_entry", "thermal events", false },
+	{ "thermal_apic_exit", NULL, false },
+	{ "ipi_entry", NULL, false }, /* arm64's; x86 has one for each kind */
+	{ "ipi_exit", NULL, false },
+};
+
+/* Leaves out the programs whose tracepoint this kernel does not have, and notes what is not seen. */
+static int choose_programs(struct blame *blame, bool look, struct error *err)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	bool has_ipi, has_timer;
+
+	blame->missing[0] = '\0';
+	if (!btf)
+		return error_system(err, "this kernel has no BTF (/sys/kernel/btf/vmlinux): it was "
+					 "built without CONFIG_DEBUG_INFO_BTF");
+	has_ipi = btf__find_by_name_kind(btf, "btf_trace_ipi_entry", BTF_KIND_TYPEDEF) > 0;
+	for (size_t i = 0; i < sizeof(tracepoints) / sizeof(tracepoints[0]); i++) {
+		char name[64];
+		struct bpf_program *program;
+		size_t used = strlen(blame->missing);
+
+		snprintf(name, sizeof(name), "btf_trace_%s", tracepoints[i].tracepoint);
+		if (btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF) > 0)
+			continue;
+		if (tracepoints[i].needed) {
+			btf__free(btf);
+			return error_system(err, "this kernel has no tracepoint %s",
+					    tracepoints[i].tracepoint);
+		}
+		snprintf(name, sizeof(name), "blame_%s", tracepoints[i].tracepoint);
+		program = bpf_object__find_program_by_name(blame->bpf->obj, name);
+		if (program)
+			bpf_program__set_autoload(program, false);
+		/* arm64 shows all IPIs by one tracepoint, and the timer as an interrupt */
+		if (!tracepoints[i].shows || has_ipi)
+			continue;
+		snprintf(blame->missing + used, sizeof(blame->missing) - used, "%s%s",
+			 used ? ", " : "", tracepoints[i].shows);
+	}
+	has_timer = btf__find_by_name_kind(btf, "btf_trace_local_timer_entry", BTF_KIND_TYPEDEF) >
+		    0;
+	bpf_program__set_autoload(blame->bpf->progs.blame_local_timer_entry, has_timer && !look);
+	bpf_program__set_autoload(blame->bpf->progs.blame_local_timer_look_entry,
+				  has_timer && look);
+	btf__free(btf);
+	return 0;
+}
+
+/* `look`: the timer's interrupt notes what it has interrupted, which not every kernel allows. */
+static int load(struct blame *blame, bool look, struct error *err)
+{
+	int result;
+
+	blame->bpf = blame_bpf__open();
+	if (!blame->bpf)
+		return error_errno(err, errno ? errno : ENOMEM, "cannot open its BPF programs");
+	if (choose_programs(blame, look, err) < 0)
+		return -1;
+	result = blame_bpf__load(blame->bpf);
+	if (result)
+		return error_errno(err, -result, "the kernel does not take its BPF programs%s",
+				   result == -EPERM ? " (needs CAP_BPF and CAP_PERFMON, or root)"
+						    : "");
+	return 0;
+}
+
+static int no_print(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level;
+	(void)format;
+	(void)args;
+	return 0;
+}
+
+struct blame *blame_open(int cpu, struct error *err)
+{
+	struct blame *blame = calloc(1, sizeof(*blame));
+	struct error ignored = ERROR_INIT;
+	libbpf_print_fn_t print;
+	int result;
+
+	if (!blame) {
+		error_errno(err, ENOMEM, "blame");
+		return NULL;
+	}
+	blame->taken = -1;
+	blame->cpu = cpu;
+	atomic_store(&blame->threshold, INT64_MAX);
+	atomic_store(&blame->kept[0].state, KEEP_ACTIVE);
+	print = libbpf_set_print(no_print);
+	blame->copy = malloc(sizeof(struct blame_event) * BLAME_EVENTS);
+	if (!blame->copy) {
+		error_errno(err, ENOMEM, "blame");
+		goto fail;
+	}
+	if (load(blame, true, &ignored) < 0) {
+		blame_bpf__destroy(blame->bpf);
+		if (load(blame, false, err) < 0)
+			goto fail;
+	}
+	result = blame_bpf__attach(blame->bpf);
+	if (result) {
+		error_errno(err, -result, "cannot attach to the tracepoints");
+		goto fail;
+	}
+	libbpf_set_print(print);
+	return blame;
+
+fail:
+	libbpf_set_print(print);
+	blame_close(blame);
+	return NULL;
+}
+
+void blame_close(struct blame *blame)
+{
+	if (!blame)
+		return;
+	blame_bpf__destroy(blame->bpf);
+	free(blame->copy);
+	free(blame);
+}
+
+const char *blame_missing(const struct blame *blame)
+{
+	return blame->missing;
+}
+
+void blame_follow(struct blame *blame, uint32_t tid)
+{
+	blame->bpf->data->control.tid = tid;
+	blame->bpf->data->control.cpu = (uint32_t)blame->cpu;
+}
+
+void blame_set_threshold(struct blame *blame, int64_t late_ns)
+{
+	atomic_store_explicit(&blame->threshold, late_ns, memory_order_relaxed);
+}
+
+void blame_stop(struct blame *blame)
+{
+	*(volatile __u32 *)&blame->bpf->data->control.cpu = BLAME_NO_CPU;
+}
+
+/*
+ * Keeps the active history and lets the programs go on in a free one. In the cyclic thread, on the CPU that
+ * they write on: what they write meanwhile belongs to an interrupt, and goes into the one or the other.
+ */
+static void keep(struct blame *blame, int64_t due, int64_t awake)
+{
+	uint32_t next = (blame->active + 1) % BLAME_HISTORIES;
+	struct kept *kept = &blame->kept[blame->active];
+
+	if (atomic_load_explicit(&blame->kept[next].state, memory_order_acquire) != KEEP_FREE) {
+		atomic_fetch_add_explicit(&blame->unkept, 1, memory_order_relaxed);
+		return;
+	}
+	kept->due = due;
+	kept->awake = awake;
+	kept->order = blame->order++;
+	kept->end = *(volatile __u64 *)&blame->bpf->data->control.head;
+	blame->kept[next].start = kept->end;
+	blame->kept[next].begins_in_thread = true;
+	atomic_store_explicit(&blame->kept[next].state, KEEP_ACTIVE, memory_order_relaxed);
+	*(volatile __u32 *)&blame->bpf->data->control.active = next;
+	atomic_store_explicit(&kept->state, KEEP_KEPT, memory_order_release);
+	blame->active = next;
+}
+
+static int64_t watched_tai(void *context)
+{
+	struct blame *blame = context;
+
+	return blame->inner->tai(blame->inner->context);
+}
+
+/* The first look at the clock after a sleep tells how late it is. */
+static int64_t watched_monotonic(void *context)
+{
+	struct blame *blame = context;
+	int64_t now = blame->inner->monotonic(blame->inner->context);
+
+	if (blame->until && now >= blame->until) {
+		if (now - blame->until >
+		    atomic_load_explicit(&blame->threshold, memory_order_relaxed))
+			keep(blame, blame->until, now);
+		blame->until = 0;
+	}
+	return now;
+}
+
+static void watched_sleep(void *context, int64_t until_monotonic_ns)
+{
+	struct blame *blame = context;
+
+	blame->until = until_monotonic_ns;
+	blame->inner->sleep(blame->inner->context, until_monotonic_ns);
+}
+
+const struct wake_clock *blame_clock(struct blame *blame, const struct wake_clock *inner)
+{
+	blame->inner = inner;
+	blame->clock = (struct wake_clock){ watched_tai, watched_monotonic, watched_sleep, blame };
+	return &blame->clock;
+}
+
+bool blame_take(struct blame *blame, struct blame_case *late)
+{
+	const struct blame_history *history;
+	uint64_t end, count;
+	int oldest = -1;
+
+	for (int i = 0; i < BLAME_HISTORIES; i++)
+		if (atomic_load_explicit(&blame->kept[i].state, memory_order_acquire) ==
+			    KEEP_KEPT &&
+		    (oldest < 0 || blame->kept[i].order < blame->kept[oldest].order))
+			oldest = i;
+	if (oldest < 0)
+		return false;
+	blame->taken = oldest;
+	history = &blame->bpf->bss->histories[oldest];
+	end = blame->kept[oldest].end;
+	count = end - blame->kept[oldest].start;
+	if (count > BLAME_EVENTS)
+		count = BLAME_EVENTS;
+	for (uint64_t i = 0; i < count; i++)
+		blame->copy[i] = history->events[(end - count + i) % BLAME_EVENTS];
+	*late = (struct blame_case){
+		.due = blame->kept[oldest].due,
+		.awake = blame->kept[oldest].awake,
+		.tid = blame->bpf->data->control.tid,
+		.events = blame->copy,
+		.count = count,
+		/* what was overwritten is not known */
+		.begins_in_thread = blame->kept[oldest].begins_in_thread &&
+				    end - blame->kept[oldest].start <= BLAME_EVENTS,
+	};
+	return true;
+}
+
+void blame_release(struct blame *blame)
+{
+	if (blame->taken < 0)
+		return;
+	atomic_store_explicit(&blame->kept[blame->taken].state, KEEP_FREE, memory_order_release);
+	blame->taken = -1;
+}
+
+uint64_t blame_unkept(const struct blame *blame)
+{
+	return atomic_load(&blame->unkept);
+}
+
+size_t blame_holds(const struct blame *blame, struct blame_hold *holds, size_t max)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < BLAME_HOLDS && count < max; i++)
+		if (blame->bpf->bss->holds[i].key && blame->bpf->bss->holds[i].count)
+			holds[count++] = blame->bpf->bss->holds[i];
+	return count;
+}
+
+/* The kernel's statistics, summed over all programs. */
+static void sum_statistics(const struct blame *blame, uint64_t *runs, uint64_t *time)
+{
+	struct bpf_program *program;
+
+	*runs = *time = 0;
+	bpf_object__for_each_program(program, blame->bpf->obj)
+	{
+		struct bpf_prog_info info = { 0 };
+		__u32 size = sizeof(info);
+		int fd = bpf_program__fd(program);
+
+		if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size))
+			continue;
+		*runs += info.run_cnt;
+		*time += info.run_time_ns;
+	}
+}
+
+#define MEASURE_NS (100 * NSEC_PER_MSEC)
+
+static void measure_half(const struct blame *blame, double *runs, double *time)
+{
+	const struct timespec pause = ns_to_timespec(MEASURE_NS);
+	uint64_t runs_before, time_before, runs_after, time_after;
+
+	sum_statistics(blame, &runs_before, &time_before);
+	nanosleep(&pause, NULL);
+	sum_statistics(blame, &runs_after, &time_after);
+	*runs = (double)(runs_after - runs_before);
+	*time = (double)(time_after - time_before);
+}
+
+int blame_measure(struct blame *blame, struct blame_cost *cost)
+{
+	volatile __u32 *target = &blame->bpf->data->control.cpu;
+	volatile __u64 *noted = &blame->bpf->data->control.head;
+	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	double runs, time, here;
+	int64_t start;
+	uint64_t before;
+
+	memset(cost, 0, sizeof(*cost));
+	if (fd < 0)
+		return -errno;
+	*target = BLAME_NO_CPU;
+	measure_half(blame, &runs, &time);
+	cost->idle_ns = runs > 0 ? time / runs : 0;
+	*target = (uint32_t)blame->cpu;
+	before = *noted;
+	start = clock_now_ns(CLOCK_MONOTONIC);
+	measure_half(blame, &runs, &time);
+	here = (double)(*noted - before);
+	cost->events_per_second = here * (double)NSEC_PER_SEC /
+				  (double)(clock_now_ns(CLOCK_MONOTONIC) - start);
+	close(fd);
+	if (here < 1)
+		return -ENODATA;
+	time -= runs * cost->idle_ns;
+	cost->ns_per_event = time > 0 ? time / here : 0;
+	return 0;
+}

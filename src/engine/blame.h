@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Blame: while a cyclic thread runs, BPF programs note what runs on its CPU; when it wakes up late, the
+ * history of that moment is kept and later split into culprits (blame_split.h).
+ *
+ *	blame = blame_open(cpu, &err);                  before memory is locked; needs CAP_BPF, CAP_PERFMON
+ *	clock = blame_clock(blame, &wake_clock_system)  the clock that the cyclic thread sleeps by
+ *	blame_follow(blame, tid)                        once the thread runs
+ *	blame_set_threshold(blame, ns)                  wake-ups later than this are kept
+ *	while (blame_take(blame, &late)) {...; blame_release(blame); }     now and then, another thread
+ *	blame_close(blame)
+ *
+ * In the cyclic thread it costs two comparisons a wake-up, and two stores for a late one. The programs go
+ * with the process, however it ends.
+ */
+#ifndef ENGINE_BLAME_H
+#define ENGINE_BLAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "engine/blame_split.h"
+#include "host/wakeup.h"
+
+struct blame;
+
+/*
+ * Loads and attaches the programs for one CPU. Tracepoints that this kernel does not have are left out
+ * (blame_missing()). NULL with the error: no BTF, no permission, none of the tracepoints.
+ */
+struct blame *blame_open(int cpu, struct error *err);
+void blame_close(struct blame *blame); /* NULL is allowed */
+
+/* What this kernel does not show, in words: "IPIs, thermal events"; "" for nothing. */
+const char *blame_missing(const struct blame *blame);
+
+/* Watches the sleeps through `inner`, which must live as long as `blame`. */
+const struct wake_clock *blame_clock(struct blame *blame, const struct wake_clock *inner);
+
+void blame_follow(struct blame *blame, uint32_t tid);
+
+/* Follows nothing any more; what was kept and counted stays. */
+void blame_stop(struct blame *blame);
+
+/* INT64_MAX (as after blame_open()): none is kept. */
+void blame_set_threshold(struct blame *blame, int64_t late_ns);
+
+/*
+ * The next late wake-up, the oldest first; false when there is none. Its events are valid until
+ * blame_release(), which must follow each true. One thread at a time, not the cyclic one.
+ */
+bool blame_take(struct blame *blame, struct blame_case *late);
+void blame_release(struct blame *blame);
+
+/* Late wake-ups of which no history could be kept, because all were taken. */
+uint64_t blame_unkept(const struct blame *blame);
+
+/* Time held by each interrupt since blame_open(): copies up to `max` of them, returns how many. */
+size_t blame_holds(const struct blame *blame, struct blame_hold *holds, size_t max);
+
+/*
+ * What the programs cost, by the kernel's own run-time statistics of BPF. Takes 200 ms, in which the cyclic
+ * thread is not followed for the first half. Needs CAP_SYS_ADMIN; a negative errno otherwise.
+ */
+struct blame_cost {
+	double ns_per_event; /* of a program on the CPU that is followed, less `idle_ns` */
+	double events_per_second;
+	/* a program that only looks at its CPU and leaves: most of it is the kernel's measuring itself */
+	double idle_ns;
+};
+
+int blame_measure(struct blame *blame, struct blame_cost *cost);
+
+#endif

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "engine/blame_split.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NEST_MAX 8
+
+static const char *const category_names[BLAME_CATEGORIES] = {
+	"irq", "vector", "timer", "softirq", "thread", "irqs-off", "own", "waking", "unseen",
+};
+
+const char *blame_category_name(enum blame_category category)
+{
+	return category_names[category];
+}
+
+const char *blame_vector_name(uint32_t vector)
+{
+	static const char *const names[BLAME_VECTORS] = {
+		"local timer",
+		"reschedule IPI",
+		"function call IPI",
+		"function call IPI (single)",
+		"IRQ work",
+		"thermal event",
+		"IPI",
+	};
+
+	return vector < BLAME_VECTORS ? names[vector] : "unknown vector";
+}
+
+const char *blame_softirq_name(uint32_t vector)
+{
+	/* include/linux/interrupt.h */
+	static const char *const names[] = { "HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
+					     "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU" };
+
+	return vector < sizeof(names) / sizeof(names[0]) ? names[vector] : "unknown";
+}
+
+/* What holds the CPU on top of the thread. */
+struct holder {
+	uint8_t kind; /* ..._ENTER */
+	uint32_t number;
+	char name[BLAME_NAME];
+	uint64_t function; /* of a timer */
+	bool own; /* the cyclic thread's timer */
+};
+
+struct state {
+	const struct blame_case *late;
+	const struct blame_event *expiry; /* of the cyclic thread's timer, or NULL */
+	int64_t fired; /* when the expiry was handled; `awake` where it was not seen */
+	struct holder nest[NEST_MAX];
+	int depth;
+	/* the thread below */
+	bool thread_known;
+	uint32_t tid;
+	uint8_t policy;
+	int16_t priority;
+	char name[BLAME_NAME];
+	/* where the timer's interrupt came in */
+	uint8_t interrupted;
+	uint64_t ip;
+	struct blame_part *parts;
+	size_t count;
+	/* a stretch without a holder, which is judged when it ends */
+	int64_t quiet_ns;
+	struct blame_part quiet;
+};
+
+bool blame_same(const struct blame_part *a, const struct blame_part *b)
+{
+	if (a->category != b->category)
+		return false;
+	switch (a->category) {
+	case BLAME_PART_IRQ:
+		return a->number == b->number && !strcmp(a->name, b->name);
+	case BLAME_PART_VECTOR:
+	case BLAME_PART_SOFTIRQ:
+		return a->number == b->number;
+	case BLAME_PART_TIMER:
+		return a->ip == b->ip;
+	case BLAME_PART_THREAD:
+	case BLAME_PART_IRQS_OFF:
+		return a->number == b->number && !strcmp(a->name, b->name);
+	default:
+		return true;
+	}
+}
+
+static void charge(struct state *s, const struct blame_part *part, int64_t ns)
+{
+	if (ns <= 0)
+		return;
+	for (size_t i = 0; i < s->count; i++)
+		if (blame_same(&s->parts[i], part)) {
+			s->parts[i].ns += ns;
+			if (!s->parts[i].ip)
+				s->parts[i].ip = part->ip;
+			return;
+		}
+	if (s->count == BLAME_PARTS_MAX) {
+		/* nothing is left out of the sum */
+		s->parts[s->count - 1].ns += ns;
+		return;
+	}
+	if (s->count == BLAME_PARTS_MAX - 1) {
+		const struct blame_part rest = { .category = BLAME_PART_UNSEEN };
+
+		s->parts[s->count] = rest;
+	} else {
+		s->parts[s->count] = *part;
+	}
+	s->parts[s->count++].ns = ns;
+}
+
+/* Ends a stretch without a holder: a short one is the way itself. */
+static void end_quiet(struct state *s)
+{
+	const struct blame_part waking = { .category = BLAME_PART_WAKING };
+	int64_t way = s->quiet_ns < BLAME_WAKING_NS ? s->quiet_ns : BLAME_WAKING_NS;
+
+	/* time with interrupts off counts in full when it is more than the way could take */
+	if (s->quiet.category == BLAME_PART_IRQS_OFF && s->quiet_ns > BLAME_WAKING_NS)
+		way = 0;
+	charge(s, &waking, way);
+	charge(s, &s->quiet, s->quiet_ns - way);
+	s->quiet_ns = 0;
+}
+
+static void quiet(struct state *s, const struct blame_part *part, int64_t ns)
+{
+	if (s->quiet_ns && !blame_same(&s->quiet, part))
+		end_quiet(s);
+	s->quiet = *part;
+	s->quiet_ns += ns;
+}
+
+static void name_thread(const struct state *s, struct blame_part *part)
+{
+	part->number = s->tid;
+	part->policy = s->policy;
+	part->priority = s->priority;
+	memcpy(part->name, s->name, BLAME_NAME);
+}
+
+/* Who had the CPU from `from` to `to`, both within the case and on one side of `fired`. */
+static void attribute(struct state *s, int64_t from, int64_t to)
+{
+	struct blame_part part = { 0 };
+	int64_t ns = to - from;
+
+	if (ns <= 0)
+		return;
+	if (s->depth) {
+		const struct holder *top = &s->nest[s->depth - 1];
+
+		end_quiet(s);
+		part.category = top->kind == BLAME_IRQ_ENTER      ? BLAME_PART_IRQ
+				: top->kind == BLAME_VECTOR_ENTER ? BLAME_PART_VECTOR
+				: top->own                        ? BLAME_PART_WAKING
+				: top->kind == BLAME_TIMER_ENTER  ? BLAME_PART_TIMER
+								  : BLAME_PART_SOFTIRQ;
+		part.ip = part.category == BLAME_PART_TIMER ? top->function : 0;
+		part.number = top->number;
+		if (top->kind == BLAME_IRQ_ENTER)
+			memcpy(part.name, top->name, BLAME_NAME);
+		charge(s, &part, ns);
+		return;
+	}
+	part.category = BLAME_PART_UNSEEN;
+	if (!s->thread_known || s->tid == 0) {
+		quiet(s, &part, ns);
+	} else if (s->tid == s->late->tid) {
+		/* before the expiry it had not gone to sleep; afterwards it is on its way */
+		if (to <= s->fired) {
+			end_quiet(s);
+			part.category = BLAME_PART_OWN;
+			charge(s, &part, ns);
+		} else {
+			quiet(s, &part, ns);
+		}
+	} else if (to <= s->fired) {
+		if (!(s->interrupted & BLAME_FROM_USER)) {
+			part.category = BLAME_PART_IRQS_OFF;
+			part.ip = s->ip;
+			name_thread(s, &part);
+		}
+		quiet(s, &part, ns);
+	} else {
+		end_quiet(s);
+		part.category = BLAME_PART_THREAD;
+		name_thread(s, &part);
+		charge(s, &part, ns);
+	}
+}
+
+static bool enters(uint8_t kind)
+{
+	return kind == BLAME_IRQ_ENTER || kind == BLAME_VECTOR_ENTER ||
+	       kind == BLAME_SOFTIRQ_ENTER || kind == BLAME_TIMER_ENTER;
+}
+
+static bool leaves(uint8_t kind)
+{
+	return kind == BLAME_IRQ_EXIT || kind == BLAME_VECTOR_EXIT || kind == BLAME_SOFTIRQ_EXIT ||
+	       kind == BLAME_TIMER_EXIT;
+}
+
+static void apply(struct state *s, const struct blame_event *event)
+{
+	if (enters(event->kind) && s->depth < NEST_MAX) {
+		struct holder *top = &s->nest[s->depth++];
+
+		top->kind = event->kind;
+		top->number = event->number;
+		memset(top->name, 0, sizeof(top->name));
+		if (event->kind == BLAME_IRQ_ENTER)
+			memcpy(top->name, event->name, BLAME_NAME);
+		top->function = event->kind == BLAME_TIMER_ENTER ? event->function : 0;
+		top->own = event == s->expiry;
+	} else if (leaves(event->kind)) {
+		/* back to where it was entered; what was entered since has been missed to leave */
+		for (int i = s->depth; i-- > 0;)
+			if (s->nest[i].kind == event->kind - 1 &&
+			    s->nest[i].number == event->number) {
+				s->depth = i;
+				break;
+			}
+	} else if (event->kind == BLAME_SWITCH) {
+		s->thread_known = true;
+		s->tid = event->number;
+		s->policy = event->flags;
+		s->priority = (int16_t)(event->priority >= 0 && event->priority < 99
+						? 99 - event->priority
+						: 0);
+		memset(s->name, 0, sizeof(s->name));
+		memcpy(s->name, event->name, BLAME_NAME);
+	}
+}
+
+/* What was left without having been entered was held from before the first event on. */
+static void find_first_holders(struct state *s)
+{
+	int open = 0;
+
+	for (size_t i = 0; i < s->late->count; i++) {
+		const struct blame_event *event = &s->late->events[i];
+
+		if (enters(event->kind)) {
+			open++;
+		} else if (leaves(event->kind) && open) {
+			open--;
+		} else if (leaves(event->kind) && s->depth < NEST_MAX) {
+			/* the inner one is left first */
+			memmove(&s->nest[1], &s->nest[0], (size_t)s->depth * sizeof(s->nest[0]));
+			s->nest[0] = (struct holder){ .kind = (uint8_t)(event->kind - 1),
+						      .number = event->number };
+			s->depth++;
+		}
+	}
+}
+
+/* The event in which the cyclic thread's timer expired, and what its interrupt came upon. */
+static void find_expiry(struct state *s)
+{
+	const struct blame_case *late = s->late;
+	const struct blame_event *entry = NULL;
+	uint64_t best = BLAME_TIMER_NEAR_NS + 1;
+	int64_t runnable = late->awake;
+
+	s->fired = late->awake;
+	for (size_t i = 0; i < late->count; i++) {
+		const struct blame_event *event = &late->events[i];
+		int64_t time = (int64_t)event->time_ns;
+
+		if (event->kind == BLAME_VECTOR_ENTER && event->number == BLAME_LOCAL_TIMER)
+			entry = event;
+		if (event->kind == BLAME_WAKEUP && time >= late->due && time < runnable)
+			runnable = time;
+		if (event->kind == BLAME_TIMER_ENTER && time >= late->due - BLAME_TIMER_NEAR_NS) {
+			uint64_t away = event->value > (uint64_t)late->due
+						? event->value - (uint64_t)late->due
+						: (uint64_t)late->due - event->value;
+
+			if (away >= best)
+				continue;
+			best = away;
+			s->fired = time;
+			s->expiry = event;
+			if (entry && entry->flags & BLAME_FROM_KNOWN) {
+				s->interrupted = entry->flags;
+				s->ip = entry->value;
+			}
+		}
+	}
+	/* another CPU may have handled it: then the wake-up tells */
+	if (best > BLAME_TIMER_NEAR_NS)
+		s->fired = runnable;
+}
+
+static int larger_first(const void *a, const void *b)
+{
+	const struct blame_part *first = a, *second = b;
+
+	return first->ns < second->ns ? 1 : first->ns > second->ns ? -1 : 0;
+}
+
+size_t blame_split(const struct blame_case *late, struct blame_part parts[BLAME_PARTS_MAX])
+{
+	struct state s = { .late = late, .parts = parts };
+	int64_t at = late->due;
+
+	if (late->awake <= late->due)
+		return 0;
+	find_expiry(&s);
+	find_first_holders(&s);
+	if (late->begins_in_thread) {
+		s.thread_known = true;
+		s.tid = late->tid;
+	}
+	for (size_t i = 0; i <= late->count; i++) {
+		int64_t time = i < late->count ? (int64_t)late->events[i].time_ns : late->awake;
+
+		if (time > late->awake)
+			time = late->awake;
+		if (time > at) {
+			/* a stretch that lies on both sides of the expiry is two */
+			if (at < s.fired && s.fired < time) {
+				attribute(&s, at, s.fired);
+				at = s.fired;
+			}
+			attribute(&s, at, time);
+			at = time;
+		}
+		if (i < late->count)
+			apply(&s, &late->events[i]);
+	}
+	end_quiet(&s);
+	qsort(parts, s.count, sizeof(*parts), larger_first);
+	return s.count;
+}
+
+static const char *policy_text(const struct blame_part *part, char text[32])
+{
+	switch (part->policy) {
+	case SCHED_FIFO:
+		snprintf(text, 32, "SCHED_FIFO %d", part->priority);
+		break;
+	case SCHED_RR:
+		snprintf(text, 32, "SCHED_RR %d", part->priority);
+		break;
+	case 6: /* SCHED_DEADLINE */
+		snprintf(text, 32, "SCHED_DEADLINE");
+		break;
+	default:
+		snprintf(text, 32, "SCHED_OTHER");
+	}
+	return text;
+}
+
+char *blame_part_text(const struct blame_part *part, char buffer[BLAME_TEXT])
+{
+	char policy[32], name[BLAME_NAME + 1];
+
+	/* names come from whoever named a thread or a driver */
+	for (size_t i = 0; i <= BLAME_NAME; i++) {
+		unsigned char c = (unsigned char)(i < BLAME_NAME ? part->name[i] : 0);
+
+		name[i] = (char)(c && (c < ' ' || c > '~') ? '?' : c);
+	}
+	switch (part->category) {
+	case BLAME_PART_IRQ:
+		snprintf(buffer, BLAME_TEXT, "IRQ %u %s", part->number, name);
+		break;
+	case BLAME_PART_VECTOR:
+		snprintf(buffer, BLAME_TEXT, "%s interrupt", blame_vector_name(part->number));
+		break;
+	case BLAME_PART_SOFTIRQ:
+		snprintf(buffer, BLAME_TEXT, "softirq %s", blame_softirq_name(part->number));
+		break;
+	case BLAME_PART_THREAD:
+		snprintf(buffer, BLAME_TEXT, "thread %s[%u] %s", name, part->number,
+			 policy_text(part, policy));
+		break;
+	case BLAME_PART_IRQS_OFF:
+		/* without knowing where the timer came in it may as well have been the hypervisor */
+		snprintf(buffer, BLAME_TEXT, "interrupts off%s in %s[%u] %s",
+			 part->ip ? "" : " (or nothing ran at all)", name, part->number,
+			 policy_text(part, policy));
+		break;
+	case BLAME_PART_TIMER:
+		snprintf(buffer, BLAME_TEXT, "timer callback %#llx", (unsigned long long)part->ip);
+		break;
+	case BLAME_PART_OWN:
+		snprintf(buffer, BLAME_TEXT, "the cyclic thread itself (not asleep yet)");
+		break;
+	case BLAME_PART_WAKING:
+		snprintf(buffer, BLAME_TEXT, "waking to running");
+		break;
+	default:
+		snprintf(buffer, BLAME_TEXT,
+			 "not seen by the kernel (SMI, hypervisor, sleep "
+			 "state)");
+	}
+	return buffer;
+}

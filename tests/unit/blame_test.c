@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmocka_all.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/blame_split.h"
+
+#define US 1000LL
+#define DUE (1000000 * US) /* when the cyclic thread was due in all cases */
+#define RT 77 /* its thread id */
+
+static struct blame_event history[64];
+static size_t length;
+
+static struct blame_event *at(int64_t us_after_due, enum blame_kind kind, uint32_t number)
+{
+	struct blame_event *event = &history[length++];
+
+	memset(event, 0, sizeof(*event));
+	event->time_ns = (uint64_t)(DUE + us_after_due * US);
+	event->kind = (uint8_t)kind;
+	event->number = number;
+	return event;
+}
+
+static void irq(int64_t us, uint32_t number, const char *name)
+{
+	memcpy(at(us, BLAME_IRQ_ENTER, number)->name, name, strlen(name));
+}
+
+static void run(int64_t us, uint32_t tid, const char *name, uint8_t policy, int16_t priority)
+{
+	struct blame_event *event = at(us, BLAME_SWITCH, tid);
+
+	event->flags = policy;
+	event->priority = priority;
+	memcpy(event->name, name, strlen(name));
+}
+
+static void idle(int64_t us)
+{
+	run(us, 0, "swapper/1", 0, 120);
+}
+
+static void expire(int64_t us, int64_t due_us)
+{
+	at(us, BLAME_TIMER_ENTER, 0)->value = (uint64_t)(DUE + due_us * US);
+}
+
+/* The timer's interrupt at `us`, that wakes the cyclic thread, which runs 2 us later. */
+static void wake(int64_t us, uint8_t flags, uint64_t ip)
+{
+	struct blame_event *event = at(us, BLAME_VECTOR_ENTER, BLAME_LOCAL_TIMER);
+
+	event->flags = flags;
+	event->value = ip;
+	expire(us, 0);
+	at(us, BLAME_WAKEUP, RT);
+	at(us, BLAME_TIMER_EXIT, 0);
+	at(us + 1, BLAME_VECTOR_EXIT, BLAME_LOCAL_TIMER);
+	run(us + 2, RT, "tsnpub", SCHED_FIFO, 19);
+}
+
+static struct blame_part parts[BLAME_PARTS_MAX];
+
+static size_t split_until(int64_t awake_us)
+{
+	const struct blame_case late = { .due = DUE,
+					 .awake = DUE + awake_us * US,
+					 .tid = RT,
+					 .events = history,
+					 .count = length,
+					 .begins_in_thread = true };
+	size_t count = blame_split(&late, parts);
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		assert_true(parts[i].ns > 0);
+		if (i)
+			assert_true(parts[i].ns <= parts[i - 1].ns);
+		sum += parts[i].ns;
+	}
+	/* the parts add up to the whole, to the nanosecond */
+	assert_int_equal(sum, awake_us > 0 ? awake_us * US : 0);
+	length = 0;
+	return count;
+}
+
+static int64_t part_ns(size_t count, enum blame_category category)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (parts[i].category == category)
+			sum += parts[i].ns;
+	return sum;
+}
+
+static void expect_first(size_t count, enum blame_category category, int64_t us, const char *text)
+{
+	char buffer[BLAME_TEXT];
+
+	assert_true(count > 0);
+	if (parts[0].category != category || parts[0].ns != us * US ||
+	    strcmp(blame_part_text(&parts[0], buffer), text))
+		fail_msg("first is %s '%s' with %lld ns", blame_category_name(parts[0].category),
+			 blame_part_text(&parts[0], buffer), (long long)parts[0].ns);
+}
+
+static void handler_holds_the_cpu(void **state)
+{
+	size_t count;
+
+	(void)state;
+	/* it began before the wake-up was due, so only what reaches into it counts */
+	idle(-100);
+	irq(-10, 89, "mmc0");
+	at(290, BLAME_IRQ_EXIT, 89);
+	wake(291, BLAME_FROM_KNOWN, 0xffffffff81000000);
+	count = split_until(295);
+	expect_first(count, BLAME_PART_IRQ, 290, "IRQ 89 mmc0");
+	assert_int_equal(part_ns(count, BLAME_PART_UNSEEN), 0);
+	assert_int_equal(part_ns(count, BLAME_PART_WAKING), 4 * US);
+}
+
+/* As in the laboratory: within another timer's callback, in the same interrupt that wakes the thread. */
+static void handler_within_a_timer_callback(void **state)
+{
+	size_t count;
+
+	(void)state;
+	idle(-100);
+	at(-5, BLAME_VECTOR_ENTER, BLAME_LOCAL_TIMER);
+	expire(-5, -6);
+	history[length - 1].function = 0x1234;
+	irq(-4, 30, "sdhci");
+	at(296, BLAME_IRQ_EXIT, 30);
+	at(297, BLAME_TIMER_EXIT, 0);
+	expire(298, 0);
+	at(298, BLAME_WAKEUP, RT);
+	at(299, BLAME_TIMER_EXIT, 0);
+	at(300, BLAME_VECTOR_EXIT, BLAME_LOCAL_TIMER);
+	run(301, RT, "tsnpub", SCHED_FIFO, 19);
+	count = split_until(302);
+	expect_first(count, BLAME_PART_IRQ, 296, "IRQ 30 sdhci");
+	assert_int_equal(part_ns(count, BLAME_PART_TIMER), 1 * US);
+	assert_int_equal(part_ns(count, BLAME_PART_VECTOR), 2 * US);
+	assert_int_equal(part_ns(count, BLAME_PART_WAKING), 3 * US);
+}
+
+static void timer_callback_with_interrupts_off(void **state)
+{
+	size_t count;
+
+	(void)state;
+	idle(-100);
+	at(-5, BLAME_VECTOR_ENTER, BLAME_LOCAL_TIMER);
+	expire(-5, -6);
+	history[length - 1].function = 0xabc;
+	at(295, BLAME_TIMER_EXIT, 0);
+	expire(295, 0);
+	at(295, BLAME_WAKEUP, RT);
+	at(295, BLAME_TIMER_EXIT, 0);
+	at(296, BLAME_VECTOR_EXIT, BLAME_LOCAL_TIMER);
+	run(297, RT, "tsnpub", SCHED_FIFO, 19);
+	count = split_until(298);
+	expect_first(count, BLAME_PART_TIMER, 295, "timer callback 0xabc");
+}
+
+static void thread_with_interrupts_off(void **state)
+{
+	size_t count;
+
+	(void)state;
+	run(-50, 500, "modprobe", SCHED_OTHER, 120);
+	wake(300, BLAME_FROM_KNOWN, 0xffffffffc0123456);
+	count = split_until(303);
+	expect_first(count, BLAME_PART_IRQS_OFF, 300,
+		     "interrupts off in modprobe[500] SCHED_OTHER");
+	assert_true(parts[0].ip == 0xffffffffc0123456);
+	/* a timer that interrupts user code cannot have been held off by the kernel */
+	run(-50, 500, "stress", SCHED_OTHER, 120);
+	wake(300, BLAME_FROM_KNOWN | BLAME_FROM_USER, 0x400000);
+	count = split_until(303);
+	assert_int_equal(parts[0].category, BLAME_PART_UNSEEN);
+	assert_int_equal(parts[0].ns, 290 * US);
+}
+
+static void idle_and_late_is_not_seen(void **state)
+{
+	size_t count;
+
+	(void)state;
+	idle(-50);
+	wake(500, BLAME_FROM_KNOWN, 0xffffffff81000000);
+	count = split_until(503);
+	assert_int_equal(parts[0].category, BLAME_PART_UNSEEN);
+	/* of which the way itself is allowed for */
+	assert_int_equal(parts[0].ns, 490 * US);
+	assert_int_equal(part_ns(count, BLAME_PART_WAKING), 12 * US);
+	/* the same after the interrupt: the virtual machine did not run */
+	idle(-50);
+	wake(1, 0, 0);
+	count = split_until(403);
+	assert_int_equal(parts[0].category, BLAME_PART_UNSEEN);
+	assert_int_equal(parts[0].ns, 391 * US);
+}
+
+static void other_threads(void **state)
+{
+	size_t count;
+
+	(void)state;
+	run(-500, 9, "hog", SCHED_FIFO, 0);
+	at(1, BLAME_VECTOR_ENTER, BLAME_LOCAL_TIMER);
+	expire(1, 0);
+	at(2, BLAME_WAKEUP, RT);
+	at(2, BLAME_TIMER_EXIT, 0);
+	at(3, BLAME_VECTOR_EXIT, BLAME_LOCAL_TIMER);
+	run(203, 10, "rr", SCHED_RR, 9);
+	run(253, RT, "tsnpub", SCHED_FIFO, 19);
+	count = split_until(254);
+	expect_first(count, BLAME_PART_THREAD, 200, "thread hog[9] SCHED_FIFO 99");
+	assert_string_equal(parts[1].name, "rr");
+	assert_int_equal(parts[1].priority, 90);
+	assert_int_equal(parts[1].ns, 50 * US);
+}
+
+static void soft_interrupts(void **state)
+{
+	size_t count;
+
+	(void)state;
+	idle(-50);
+	at(-20, BLAME_SOFTIRQ_ENTER, 3);
+	at(1, BLAME_VECTOR_ENTER, BLAME_LOCAL_TIMER);
+	expire(1, 0);
+	at(1, BLAME_WAKEUP, RT);
+	at(2, BLAME_TIMER_EXIT, 0);
+	at(3, BLAME_VECTOR_EXIT, BLAME_LOCAL_TIMER);
+	at(150, BLAME_SOFTIRQ_EXIT, 3);
+	at(150, BLAME_SOFTIRQ_ENTER, 7);
+	at(160, BLAME_SOFTIRQ_EXIT, 7);
+	run(161, RT, "tsnpub", SCHED_FIFO, 19);
+	count = split_until(163);
+	expect_first(count, BLAME_PART_SOFTIRQ, 148, "softirq NET_RX");
+	assert_int_equal(part_ns(count, BLAME_PART_SOFTIRQ), 158 * US);
+}
+
+static void held_since_before_the_history(void **state)
+{
+	size_t count;
+
+	(void)state;
+	/* the entries are not in the history: a handler within a soft interrupt */
+	at(100, BLAME_IRQ_EXIT, 5);
+	at(200, BLAME_SOFTIRQ_EXIT, 1);
+	wake(201, 0, 0);
+	count = split_until(204);
+	assert_int_equal(part_ns(count, BLAME_PART_IRQ), 100 * US);
+	assert_int_equal(part_ns(count, BLAME_PART_SOFTIRQ), 100 * US);
+}
+
+static void not_yet_asleep(void **state)
+{
+	size_t count;
+
+	(void)state;
+	at(100, BLAME_VECTOR_ENTER, BLAME_RESCHEDULE);
+	at(101, BLAME_VECTOR_EXIT, BLAME_RESCHEDULE);
+	count = split_until(150);
+	expect_first(count, BLAME_PART_OWN, 149, "the cyclic thread itself (not asleep yet)");
+	assert_int_equal(part_ns(count, BLAME_PART_VECTOR), 1 * US);
+}
+
+static void nothing_known_still_adds_up(void **state)
+{
+	size_t count;
+
+	(void)state;
+	count = split_until(100);
+	assert_int_equal(part_ns(count, BLAME_PART_OWN), 100 * US);
+	assert_int_equal(split_until(0), 0);
+	assert_int_equal(split_until(-5), 0);
+}
+
+/* Whatever stands in the history, the sum is right and the text is printable. */
+static void random_histories_add_up(void **state)
+{
+	unsigned seed = 1;
+
+	(void)state;
+	for (int round = 0; round < 20000; round++) {
+		int64_t time = -20, awake = rand_r(&seed) % 300 - 2;
+		size_t count, events = (size_t)rand_r(&seed) % 64;
+
+		for (size_t i = 0; i < events; i++) {
+			struct blame_event *event =
+				at(time, (enum blame_kind)(rand_r(&seed) % 14),
+				   (uint32_t)(rand_r(&seed) % 5 ? rand_r(&seed) % 4 : RT));
+
+			event->flags = (uint8_t)rand_r(&seed);
+			event->priority = (int16_t)rand_r(&seed);
+			event->value = (uint64_t)(DUE + rand_r(&seed) % 3 - 1);
+			event->function = (uint64_t)rand_r(&seed) % 100;
+			/* mostly forward */
+			time += rand_r(&seed) % 20 - 2;
+		}
+		count = split_until(awake);
+		for (size_t i = 0; i < count; i++) {
+			char text[BLAME_TEXT];
+
+			assert_true(strlen(blame_part_text(&parts[i], text)) > 3);
+			for (const char *c = text; *c; c++)
+				assert_in_range((unsigned char)*c, ' ', '~');
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(handler_holds_the_cpu),
+		cmocka_unit_test(handler_within_a_timer_callback),
+		cmocka_unit_test(timer_callback_with_interrupts_off),
+		cmocka_unit_test(thread_with_interrupts_off),
+		cmocka_unit_test(idle_and_late_is_not_seen),
+		cmocka_unit_test(other_threads),
+		cmocka_unit_test(soft_interrupts),
+		cmocka_unit_test(held_since_before_the_history),
+		cmocka_unit_test(not_yet_asleep),
+		cmocka_unit_test(nothing_known_still_adds_up),
+		cmocka_unit_test(random_histories_add_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
