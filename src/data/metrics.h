@@ -102,7 +102,8 @@ struct rx_stream {
 	struct rx_counts counts; /* read it through rx_stream_counts() */
 	uint16_t size_min, size_max;
 	int64_t first_launch, last_launch;
-	struct sequence *sequence; /* NULL in a total */
+	uint64_t first_seq;
+	struct sequence *sequence; /* NULL in a total, and before the second frame */
 	struct histogram *latency[SOURCE_COUNT]; /* RX - launch */
 	struct histogram *path[SOURCE_COUNT][SOURCE_COUNT]; /* RX - TX: [of RX][of TX] */
 	/* latency less that of the frame numbered one lower (RFC 3393), both in order */

@@ -92,12 +92,8 @@ static struct rx_stream *find_or_make(struct rx_metrics *m, uint32_t run, uint16
 	if (index != PAIR_NONE)
 		return m->streams[index];
 	s = calloc(1, sizeof(*s));
-	if (s)
-		s->sequence = calloc(1, sizeof(*s->sequence));
-	if (!s || !s->sequence) {
-		rx_stream_free(s);
+	if (!s)
 		return NULL;
-	}
 	index = find_room(m);
 	if (index == PAIR_NONE) {
 		m->other_pairs++;
@@ -218,7 +214,8 @@ static void add_peer_path(struct rx_metrics *m, struct rx_stream *s, const struc
 	struct rx_peer_frame *frame;
 	struct rx_peer *peer = s->peer;
 
-	if (r->flags & RX_STAMP)
+	/* not for the first frame: a forged pair has no other */
+	if (r->flags & RX_STAMP && s->frames > 1)
 		peer = grow_peer(m, s, r->stamp_distance);
 	if (!peer)
 		return;
@@ -239,6 +236,25 @@ static void add_peer_path(struct rx_metrics *m, struct rx_stream *s, const struc
 	}
 	/* a duplicate of this frame must not count it twice */
 	memset(frame->rx, 0, sizeof(frame->rx));
+}
+
+/*
+ * The tracker is made with the second frame: most pairs of a flood of forged runs have one, and are
+ * given up again soon.
+ */
+static enum sequence_verdict track(struct rx_stream *s, uint64_t seq)
+{
+	if (s->frames == 1) {
+		s->first_seq = seq;
+		return SEQUENCE_IN_ORDER;
+	}
+	if (!s->sequence) {
+		s->sequence = calloc(1, sizeof(*s->sequence));
+		if (!s->sequence)
+			return SEQUENCE_STRAY;
+		sequence_add(s->sequence, s->first_seq);
+	}
+	return sequence_add(s->sequence, seq);
 }
 
 struct rx_stream *rx_metrics_add(struct rx_metrics *m, const struct rx_record *r,
@@ -265,7 +281,7 @@ struct rx_stream *rx_metrics_add(struct rx_metrics *m, const struct rx_record *r
 		s->size_min = r->size;
 	if (r->size > s->size_max)
 		s->size_max = r->size;
-	what = sequence_add(s->sequence, (uint64_t)r->seq);
+	what = track(s, (uint64_t)r->seq);
 	if (verdict)
 		*verdict = what;
 	if (what == SEQUENCE_DUPLICATE || what == SEQUENCE_STRAY)
@@ -306,6 +322,8 @@ struct rx_counts rx_stream_counts(const struct rx_stream *s)
 
 	if (s->sequence)
 		counts.sequence = sequence_counts(s->sequence);
+	else if (!s->total && !counts.sequence.received)
+		counts.sequence.received = counts.sequence.unique = s->frames ? 1 : 0;
 	return counts;
 }
 

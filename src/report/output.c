@@ -24,10 +24,21 @@ static bool is_log(const char *path)
 	return log;
 }
 
+/* A file without a name, in the directory of `path`: a killed run leaves nothing. */
+static int open_nameless(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *directory = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	int fd = directory ? open(directory, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0644) : -1;
+
+	free(directory);
+	return fd;
+}
+
 static int open_file(struct output *o, const char *what, struct error *err)
 {
-	struct stat st;
 	bool direct = false;
+	struct stat st;
 	int fd;
 
 	if (!stat(o->path, &st)) {
@@ -45,8 +56,10 @@ static int open_file(struct output *o, const char *what, struct error *err)
 		o->partial = NULL;
 		return error_errno(err, ENOMEM, "%s '%.128s'", what, o->path);
 	}
-	fd = open(direct ? o->path : o->partial,
-		  O_WRONLY | O_CLOEXEC | (direct ? 0 : O_CREAT | O_EXCL), 0644);
+	fd = direct ? open(o->path, O_WRONLY | O_CLOEXEC) : open_nameless(o->path);
+	o->nameless = !direct && fd >= 0;
+	if (!direct && fd < 0) /* file systems such as NFS have no such files */
+		fd = open(o->partial, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0644);
 	if (fd >= 0)
 		o->file = fdopen(fd, "w");
 	if (o->file)
@@ -54,7 +67,7 @@ static int open_file(struct output *o, const char *what, struct error *err)
 	error_errno(err, errno, "%s '%.128s': cannot write it", what, o->path);
 	if (fd >= 0) {
 		close(fd);
-		if (!direct)
+		if (!direct && !o->nameless)
 			unlink(o->partial);
 	}
 	free(o->partial);
@@ -90,37 +103,57 @@ int output_open(struct output *o, const char *what, const char *path, struct err
 	return 0;
 }
 
+/* Gives the complete file its name, in place of what had it before. */
+static int take_name(const struct output *o)
+{
+	char self[32];
+
+	if (!o->partial)
+		return 0;
+	if (o->nameless) {
+		snprintf(self, sizeof(self), "/proc/self/fd/%d", fileno(o->file));
+		if (linkat(AT_FDCWD, self, AT_FDCWD, o->partial, AT_SYMLINK_FOLLOW))
+			return errno;
+	}
+	if (!rename(o->partial, o->path))
+		return 0;
+	return errno;
+}
+
 int output_commit(struct output *o, struct error *err)
 {
 	int error = 0;
 
 	if (!o->file)
 		return 0;
+	errno = 0;
 	if (fflush(o->file) || ferror(o->file))
 		error = errno ? errno : EIO;
 	if (o->is_stdout) {
 		o->file = NULL;
 		return error ? error_errno(err, error, "cannot write to stdout") : 0;
 	}
+	if (!error)
+		error = take_name(o);
 	if (fclose(o->file) && !error)
 		error = errno;
 	o->file = NULL;
-	if (!error && o->partial && rename(o->partial, o->path))
-		error = errno;
-	if (error)
+	if (error) {
 		error_errno(err, error, "'%.128s': cannot write it", o->path);
-	if (error && o->partial)
-		unlink(o->partial);
+		output_abort(o);
+		return -1;
+	}
 	free(o->path);
 	free(o->partial);
 	memset(o, 0, sizeof(*o));
-	return error ? -1 : 0;
+	return 0;
 }
 
 void output_abort(struct output *o)
 {
 	if (o->file && !o->is_stdout)
 		fclose(o->file);
+	/* a nameless one has this name for a moment only, while it is moved into place */
 	if (o->partial)
 		unlink(o->partial);
 	free(o->path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A result file: written under a temporary name and moved into place when it is complete, so that a
- * failure leaves nothing half done. "-" is stdout. A log (.tsnlog) is never overwritten.
+ * A result file: written without a name (where the file system cannot, under a temporary one) and moved
+ * into place when it is complete, so that neither a failure nor a signal leaves anything half done. "-" is stdout. A log (.tsnlog) is never overwritten.
  */
 #ifndef REPORT_OUTPUT_H
 #define REPORT_OUTPUT_H
@@ -14,6 +14,7 @@
 struct output {
 	FILE *file; /* write here; errors are found by output_commit() */
 	char *path, *partial; /* partial: NULL when it is written directly (stdout, devices, pipes) */
+	bool nameless; /* the file has no name before it is complete */
 	bool is_stdout;
 };
 

@@ -303,6 +303,15 @@ for r in csv.DictReader(open('wake.csv')):
 	run bash -c "$report rx >/dev/full"
 	[ "$status" = 3 ]
 	[ "$(ls)" = rx ]
+	# killed in mid-run: a pipe whose reader is gone
+	$makelog --rx rx --frames 200000
+	run bash -c "set -o pipefail; $report --csv kept.csv --html - rx | head -c 1 >/dev/null"
+	[ "$status" != 0 ]
+	[ "$(ls)" = rx ]
+	echo former >kept.csv
+	$report --csv kept.csv rx >/dev/null
+	[ "$(wc -l <kept.csv)" = 200001 ]
+	[ "$(ls | tr '\n' ' ')" = "kept.csv rx " ]
 }
 
 @test "control characters in a log's description do not reach the terminal" {

@@ -186,6 +186,29 @@ static void a_flood_of_forged_runs_spares_the_honest_stream(void **state)
 	rx_metrics_free(m);
 }
 
+static void a_single_frame_counts(void **state)
+{
+	struct rx_metrics *m = rx_new(0);
+	struct rx_record r = frame(77, 500);
+	struct rx_stream *total;
+
+	(void)state;
+	rx_metrics_add(m, &r, NULL);
+	assert_int_equal(rx_stream_counts(m->streams[0]).sequence.unique, 1);
+	assert_int_equal(m->streams[0]->latency[SOURCE_XDP]->count, 1);
+	r.seq = 75;
+	rx_metrics_add(m, &r, NULL);
+	assert_int_equal(rx_stream_counts(m->streams[0]).sequence.unique, 2);
+	assert_int_equal(rx_stream_counts(m->streams[0]).sequence.reordered, 1);
+	assert_int_equal(rx_stream_counts(m->streams[0]).sequence.lost, 1);
+	r.run = 5;
+	rx_metrics_add(m, &r, NULL);
+	total = rx_metrics_total(m, NULL);
+	assert_int_equal(rx_stream_counts(total).sequence.unique, 3);
+	rx_stream_free(total);
+	rx_metrics_free(m);
+}
+
 static void settled_streams_are_never_given_up(void **state)
 {
 	struct rx_metrics *m = rx_new(0);
@@ -344,6 +367,7 @@ int main(void)
 		cmocka_unit_test(unsynced_frames_are_counted_and_kept_out),
 		cmocka_unit_test(the_senders_stamp_follows_later),
 		cmocka_unit_test(a_flood_of_forged_runs_spares_the_honest_stream),
+		cmocka_unit_test(a_single_frame_counts),
 		cmocka_unit_test(settled_streams_are_never_given_up),
 		cmocka_unit_test(extreme_stamps_do_no_harm),
 		cmocka_unit_test(totals_add_up),
