@@ -50,8 +50,8 @@ static const struct argp_option option_table[] = {
 	{ "html", 'H', "FILE", 0, "one self-contained page with plots and the worst frames", 0 },
 	{ "compare", 'C', NULL, 0, "logs of one kind side by side; the first is the baseline", 0 },
 	{ "deadline", 'd', "TIME", 0, "what is later after its launch is late", 0 },
-	{ "sla", 's', "PERCENT", 0, "share that must be in time, such as 99.99% (with --deadline: 100%)",
-	  0 },
+	{ "sla", 's', "PERCENT", 0,
+	  "share that must be in time, such as 99.99% (with --deadline: 100%)", 0 },
 	{ NULL, 0, NULL, 0, NULL, 0 },
 };
 
@@ -105,12 +105,14 @@ static int check_options(struct report *r, struct error *err)
 	if (o->sla && parse_percent("--sla", o->sla, &r->analysis_options.sla, err))
 		return -1;
 	if (o->json && o->csv && !strcmp(o->csv, "-"))
-		return error_input(err, "--json and --csv - both want stdout; name a file for --csv");
-	if (o->json && o->html && !strcmp(o->html, "-"))
-		return error_input(err, "--json and --html - both want stdout; name a file for --html");
-	if (o->compare && (o->csv || o->pcapng || o->html))
 		return error_input(err,
-				   "--compare does not go together with --csv, --pcapng and --html");
+				   "--json and --csv - both want stdout; name a file for --csv");
+	if (o->json && o->html && !strcmp(o->html, "-"))
+		return error_input(err,
+				   "--json and --html - both want stdout; name a file for --html");
+	if (o->compare && (o->csv || o->pcapng || o->html))
+		return error_input(
+			err, "--compare does not go together with --csv, --pcapng and --html");
 	return 0;
 }
 
@@ -146,11 +148,11 @@ static const char *kind_name(enum record_kind kind)
 static int take_log(struct report *r, struct log_reader *log, const char *path, struct error *err)
 {
 	struct analysis_logs *logs = &r->logs;
-	struct log_reader **place = log_kind(log) == RECORD_RX	 ? &logs->rx :
-				    log_kind(log) == RECORD_TX	 ? &logs->tx :
-				    log_kind(log) == RECORD_WAKE ? &logs->wake :
-				    logs->sync[0]		 ? &logs->sync[1] :
-								   &logs->sync[0];
+	struct log_reader **place = log_kind(log) == RECORD_RX     ? &logs->rx
+				    : log_kind(log) == RECORD_TX   ? &logs->tx
+				    : log_kind(log) == RECORD_WAKE ? &logs->wake
+				    : logs->sync[0]                ? &logs->sync[1]
+								   : &logs->sync[0];
 
 	if (*place)
 		return error_input(err,
@@ -159,10 +161,11 @@ static int take_log(struct report *r, struct log_reader *log, const char *path, 
 				   path, kind_name(log_kind(log)));
 	*place = log;
 	if (logs->wake && (logs->rx || logs->tx))
-		return error_input(err,
-				   "log '%.128s': a wake-up log is not joined with others; report it "
-				   "alone",
-				   path);
+		return error_input(
+			err,
+			"log '%.128s': a wake-up log is not joined with others; report it "
+			"alone",
+			path);
 	if (log_truncated(log))
 		message_warn("log '%.128s': cut off in mid-record; read up to there", path);
 	if (!log_count(log))
@@ -184,8 +187,8 @@ static int open_logs(struct report *r, struct error *err)
 
 static void print_description(FILE *out, const char *title, const struct log_reader *log)
 {
-	static const char *const members[] = { "host", "kernel", "interface", "driver", "pacing",
-					       "sync", "command" };
+	static const char *const members[] = { "host",   "kernel", "interface", "driver",
+					       "pacing", "sync",   "command" };
 	const json_t *d;
 
 	if (!log)
@@ -283,9 +286,9 @@ static int finish_outputs(struct report *r, struct error *err)
 	if (warning.status)
 		message_warn("--html: no plots: %s", warning.text);
 	return output_commit(&r->csv_output, err) || output_commit(&r->pcapng_output, err) ||
-			       output_commit(&r->html_output, err) ?
-		       -1 :
-		       0;
+			       output_commit(&r->html_output, err)
+		       ? -1
+		       : 0;
 }
 
 /* One log after the other: open at once they would be no more use. */
@@ -362,8 +365,10 @@ int cmd_report(int argc, char **argv)
 		.options = option_table,
 		.parser = parse_option,
 		.args_doc = "LOG...",
-		.doc = "Joins the logs of sender and receiver by run, stream and sequence number, and "
-		       "prints the figures. The order of the logs does not matter; one alone will do.",
+		.doc = "Joins the logs of sender and receiver by run, stream and sequence number, "
+		       "and "
+		       "prints the figures. The order of the logs does not matter; one alone will "
+		       "do.",
 	};
 	struct report *r = calloc(1, sizeof(*r));
 	struct error err = ERROR_INIT;

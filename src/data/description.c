@@ -58,8 +58,7 @@ json_t *describe_run(char *const *argv)
 	json_object_set_new(d, "program", json_string("tsnpub " TSNPUB_VERSION));
 	if (!uname(&name)) {
 		json_object_set_new(d, "host", any_text(name.nodename));
-		json_object_set_new(d, "kernel",
-				    json_sprintf("%s %s", name.release, name.version));
+		json_object_set_new(d, "kernel", json_sprintf("%s %s", name.release, name.version));
 		json_object_set_new(d, "machine", json_string(name.machine));
 	}
 	json_object_set_new(d, "command", command_line(argv));
@@ -92,7 +91,8 @@ const json_t *description_stream(const json_t *description, uint16_t id)
 	const json_t *streams = json_object_get(description, "streams"), *stream;
 	size_t i;
 
-	json_array_foreach(streams, i, stream) {
+	json_array_foreach(streams, i, stream)
+	{
 		const json_t *value = json_object_get(stream, "id");
 
 		if (json_is_integer(value) && json_integer_value(value) == id)

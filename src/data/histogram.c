@@ -99,7 +99,8 @@ void histogram_merge(struct histogram *into, const struct histogram *from)
 			continue;
 		for (uint32_t i = 0; i < ROW_SIZE; i++)
 			if (from->rows[row][i])
-				add_to_bucket(into, (row << HISTOGRAM_BITS) + i, from->rows[row][i]);
+				add_to_bucket(into, (row << HISTOGRAM_BITS) + i,
+					      from->rows[row][i]);
 	}
 }
 
@@ -122,8 +123,9 @@ void histogram_import(struct histogram *h, const uint64_t *counts, unsigned int 
 		if (negative)
 			value = -value;
 		if (exact)
-			value = value < exact->min ? exact->min :
-				value > exact->max ? exact->max : value;
+			value = value < exact->min   ? exact->min
+				: value > exact->max ? exact->max
+						     : value;
 		if (!imported || value < seen.min)
 			seen.min = value;
 		if (!imported || value > seen.max)

@@ -25,7 +25,8 @@ struct histogram {
 	uint16_t min_stream, max_stream;
 	bool approximate; /* standard deviation from bucket middles: imported from the kernel */
 	uint8_t bits; /* coarsest sub-bucket bits imported; 0: its own */
-	uint64_t wild; /* values of 2^48 ns (3 days) or more: their squares are kept in `wild_squares` */
+	uint64_t
+		wild; /* values of 2^48 ns (3 days) or more: their squares are kept in `wild_squares` */
 	double wild_squares;
 	__int128 sum;
 	unsigned __int128 squares; /* of the others, modulo 2^128 */

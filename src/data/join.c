@@ -225,8 +225,8 @@ const struct tx_record *join_find(struct join *j, const struct rx_record *rx, st
 		if (!load(j, err))
 			break;
 		/* only the record that just came in can be the one */
-		if (j->last_stored && is_chunk(j->last_stored, rx->run, rx->stream,
-					       (uint64_t)rx->seq / JOIN_CHUNK))
+		if (j->last_stored &&
+		    is_chunk(j->last_stored, rx->run, rx->stream, (uint64_t)rx->seq / JOIN_CHUNK))
 			found = look_up(j, rx);
 	}
 	if (!j->shares_run)

@@ -31,7 +31,8 @@ struct join_counts {
 	uint64_t matched; /* of them, received at least once */
 	uint64_t not_received;
 	uint64_t not_sent; /* received, but the sender's log does not have it (in the window) */
-	uint64_t repeated; /* numbers that the sender's log has twice: damaged, or two logs in one */
+	uint64_t
+		repeated; /* numbers that the sender's log has twice: damaged, or two logs in one */
 };
 
 /* For each record of the sender's log, in its order, as soon as it is read. */

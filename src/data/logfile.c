@@ -74,7 +74,8 @@ static const char *longest_member(json_t *object)
 	size_t most = 4; /* "null" is no gain */
 	json_t *value;
 
-	json_object_foreach(object, key, value) {
+	json_object_foreach(object, key, value)
+	{
 		size_t size = json_dumpb(value, NULL, 0, JSON_COMPACT | JSON_ENCODE_ANY);
 
 		if (size > most && strcmp(key, "left_out")) {
@@ -151,9 +152,9 @@ static int check_replaceable(const char *path, struct error *err)
 		return errno == ENOENT ? 0 : error_errno(err, errno, "log '%.128s'", path);
 	if (!S_ISREG(st.st_mode))
 		return error_input(err, "log '%.128s': %s; name a regular file or a new one", path,
-				   S_ISDIR(st.st_mode) ? "a directory" :
-				   S_ISLNK(st.st_mode) ? "a symbolic link" :
-							 "not a regular file");
+				   S_ISDIR(st.st_mode)   ? "a directory"
+				   : S_ISLNK(st.st_mode) ? "a symbolic link"
+							 : "not a regular file");
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return 0; /* not readable, but its directory may still let it be replaced */
@@ -306,12 +307,13 @@ static int read_description(struct log_reader *log, const uint8_t *header,
 	json_error_t why;
 
 	if (start->json_size > JSON_MAX)
-		return error_input(err, "log '%.128s': damaged header: %u bytes of JSON, at most %zu",
+		return error_input(err,
+				   "log '%.128s': damaged header: %u bytes of JSON, at most %zu",
 				   log->path, start->json_size, JSON_MAX);
 	if ((uint32_t)crc32(0, (const Bytef *)text, start->json_size) != start->json_crc)
-		return error_input(err,
-				   "log '%.128s': damaged header: the checksum of its JSON is wrong",
-				   log->path);
+		return error_input(
+			err, "log '%.128s': damaged header: the checksum of its JSON is wrong",
+			log->path);
 	log->description = json_loadb(text, start->json_size, JSON_REJECT_DUPLICATES, &why);
 	if (!json_is_object(log->description))
 		return error_input(err, "log '%.128s': damaged header: %s", log->path,
@@ -382,9 +384,9 @@ struct log_reader *log_open(const char *path, struct error *err)
 	}
 	if (!S_ISREG(st.st_mode)) {
 		error_input(err, "log '%.128s': %s; name a regular file", path,
-			    S_ISDIR(st.st_mode)	 ? "a directory" :
-			    S_ISFIFO(st.st_mode) ? "a FIFO" :
-						   "not a regular file");
+			    S_ISDIR(st.st_mode)    ? "a directory"
+			    : S_ISFIFO(st.st_mode) ? "a FIFO"
+						   : "not a regular file");
 		goto out;
 	}
 	if (!st.st_size) {

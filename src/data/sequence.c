@@ -80,8 +80,8 @@ static enum sequence_verdict add_plausible(struct sequence *s, uint64_t seq)
 
 static bool plausible(const struct sequence_span *span, uint64_t seq)
 {
-	return seq > span->highest ? seq - span->highest <= SEQUENCE_JUMP :
-				     span->highest - seq < SEQUENCE_WINDOW;
+	return seq > span->highest ? seq - span->highest <= SEQUENCE_JUMP
+				   : span->highest - seq < SEQUENCE_WINDOW;
 }
 
 /* The held frames are believed: the sequence goes on from them. */

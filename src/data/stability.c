@@ -55,7 +55,8 @@ double tdev_ns(const int64_t *x, size_t count, size_t n)
 	if (n < 1 || count < 3 || n > count / 3)
 		return -1.0;
 	for (size_t i = 0; i < n; i++)
-		inner += (long double)x[i + 2 * n] - 2.0L * (long double)x[i + n] + (long double)x[i];
+		inner += (long double)x[i + 2 * n] - 2.0L * (long double)x[i + n] +
+			 (long double)x[i];
 	for (size_t j = 0;; j++) {
 		sum += inner * inner;
 		if (j + 3 * n >= count)

@@ -231,8 +231,7 @@ static void judge_rx(const struct analysis *a, struct verdict *v)
 {
 	/* frames of other runs that were seen too are not the sender's */
 	bool one_run = a->joined && a->tx->count;
-	struct rx_stream *total =
-		rx_metrics_total(a->rx, one_run ? &a->tx->streams[0]->run : NULL);
+	struct rx_stream *total = rx_metrics_total(a->rx, one_run ? &a->tx->streams[0]->run : NULL);
 	struct rx_counts c;
 
 	if (!total)

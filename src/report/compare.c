@@ -71,7 +71,7 @@ struct table {
 	struct cell {
 		uint32_t bucket;
 		uint64_t count;
-	} *cells;
+	} * cells;
 	size_t first[COMPARE_BLOCKS + 1]; /* cells of block b: first[b] to first[b + 1] */
 	uint64_t *sums; /* counts of a resample */
 };
@@ -128,8 +128,8 @@ static double percentile_of(const struct table *t, uint64_t total, uint64_t tail
 		if (before + t->sums[i] >= rank) {
 			double low = (double)t->buckets[i].low, high = (double)t->buckets[i].high;
 
-			return low + (high - low) * ((double)(rank - before) - 0.5) /
-					     (double)t->sums[i];
+			return low +
+			       (high - low) * ((double)(rank - before) - 0.5) / (double)t->sums[i];
 		}
 		before += t->sums[i];
 	}
@@ -240,8 +240,8 @@ int compare_add(struct compare *compare, const char *name, struct log_reader *lo
 
 	if (!c || compare->count == COMPARE_LOGS) {
 		free(c);
-		return c ? error_input(err, "--compare: more than %d logs", COMPARE_LOGS) :
-			   error_errno(err, ENOMEM, "--compare");
+		return c ? error_input(err, "--compare: more than %d logs", COMPARE_LOGS)
+			 : error_errno(err, ENOMEM, "--compare");
 	}
 	c->log = &compare->logs[compare->count];
 	c->log->name = strdup(name);
@@ -281,7 +281,8 @@ int compare_add(struct compare *compare, const char *name, struct log_reader *lo
 int compare_finish(struct compare *compare, struct error *err)
 {
 	if (compare->count < 2)
-		return error_input(err, "--compare: needs two logs or more, the first is the baseline");
+		return error_input(err,
+				   "--compare: needs two logs or more, the first is the baseline");
 	for (size_t i = 1; i < compare->count; i++)
 		if (compare->logs[i].kind != compare->logs[0].kind)
 			return error_input(err,
@@ -350,9 +351,9 @@ bool compare_change(const struct compare *compare, size_t index, enum compare_st
 		return true;
 	/* both series were drawn with one seed: pair them shifted, so that the draws differ */
 	for (size_t i = 0; i < COMPARE_RESAMPLES; i++)
-		differences[i] = b->resampled[stat][(i + COMPARE_RESAMPLES / 2) %
-						    COMPARE_RESAMPLES] -
-				 a->resampled[stat][i];
+		differences[i] =
+			b->resampled[stat][(i + COMPARE_RESAMPLES / 2) % COMPARE_RESAMPLES] -
+			a->resampled[stat][i];
 	qsort(differences, COMPARE_RESAMPLES, sizeof(*differences), compare_doubles);
 	change->known = true;
 	change->low = differences[COMPARE_RESAMPLES * 25 / 1000];

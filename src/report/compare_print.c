@@ -15,9 +15,9 @@ static const char *const stat_keys[COMPARE_STATS] = { "mean_ns", "p99_ns", "p99_
 
 static const char *figure_name(enum record_kind kind)
 {
-	return kind == RECORD_RX ? "latency (RX - launch)" :
-	       kind == RECORD_TX ? "launch error (TX - launch)" :
-				   "wake-up latency (wake - due)";
+	return kind == RECORD_RX   ? "latency (RX - launch)"
+	       : kind == RECORD_TX ? "launch error (TX - launch)"
+				   : "wake-up latency (wake - due)";
 }
 
 static const struct histogram *whole(const struct compare *c, size_t index)
@@ -109,8 +109,8 @@ static void print_change(FILE *out, const struct compare *c, size_t index, enum 
 
 	if (!compare_change(c, index, stat, &d))
 		return;
-	fprintf(out, "  %-10s%-2s %+15.*f", stat_names[stat], unit, stat == COMPARE_MISS_RATE ? 4 : 1,
-		d.change * scale);
+	fprintf(out, "  %-10s%-2s %+15.*f", stat_names[stat], unit,
+		stat == COMPARE_MISS_RATE ? 4 : 1, d.change * scale);
 	if (!d.known)
 		fputs("  too few samples to tell it from noise\n", out);
 	else
@@ -146,9 +146,9 @@ static json_t *log_json(const struct compare *c, size_t index)
 {
 	const struct compare_log *log = &c->logs[index];
 	const struct figure figure = {
-		.key = log->kind == RECORD_RX ? "latency" :
-		       log->kind == RECORD_TX ? "launch_error" :
-						"wakeup",
+		.key = log->kind == RECORD_RX   ? "latency"
+		       : log->kind == RECORD_TX ? "launch_error"
+						: "wakeup",
 		.formula = figure_name(log->kind),
 		.histogram = whole(c, index),
 	};

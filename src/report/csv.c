@@ -126,7 +126,8 @@ int csv_frame(void *context, const struct joined_frame *frame, struct error *err
 			fputs("index,actual_ns,predicted_ns,jitter_ns\n", csv->out);
 		else
 			fprintf(csv->out,
-				"run,stream,seq,result,launch_ns,wake_ns,submit_ns,tx_sched_ns,tx_sw_ns,"
+				"run,stream,seq,result,launch_ns,wake_ns,submit_ns,tx_sched_ns,tx_"
+				"sw_ns,"
 				"tx_hw_ns,rx_hw_ns,rx_%s_ns,rx_user_ns,size,tx_status,rx_flags\n",
 				source_name(csv->stamp));
 		csv->titled = true;

@@ -57,8 +57,8 @@ size_t figures_of_rx(const struct rx_stream *s, bool best_only, struct figure *f
 		int64_t range;
 
 		/* latency above its minimum: the same distribution, shifted */
-		if ((source == best || (!best_only && source != SOURCE_USER)) && s->latency[i] && s->latency[i]->count &&
-		    s->latency[i]->min != INT64_MIN &&
+		if ((source == best || (!best_only && source != SOURCE_USER)) && s->latency[i] &&
+		    s->latency[i]->count && s->latency[i]->min != INT64_MIN &&
 		    !__builtin_sub_overflow(s->latency[i]->max, s->latency[i]->min, &range))
 			add(figures, &n, "pdv", "PDV", "RFC 5481", s->latency[i],
 			    -s->latency[i]->min, source, SOURCE_COUNT);

@@ -13,7 +13,8 @@
 
 static const char head[] =
 	"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-	"<meta name=\"viewport\" content=\"width=device-width\">\n<title>tsnpub report</title>\n<style>\n"
+	"<meta name=\"viewport\" content=\"width=device-width\">\n<title>tsnpub "
+	"report</title>\n<style>\n"
 	"body { font: 15px/1.5 sans-serif; color: #222; background: #fff; max-width: 62em; "
 	"margin: 2em auto; padding: 0 1em }\n"
 	"h1 { font-size: 1.5em } h2 { font-size: 1.2em; margin-top: 2em }\n"
@@ -53,10 +54,11 @@ static void put_description(FILE *out, const char *title, const struct log_reade
 	if (!log)
 		return;
 	fprintf(out, "<h2>%s</h2>\n<table>\n", title);
-	json_object_foreach((json_t *)log_description(log), key, value) {
-		char *text = json_is_string(value) ?
-				     strdup(json_string_value(value)) :
-				     json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+	json_object_foreach((json_t *)log_description(log), key, value)
+	{
+		char *text = json_is_string(value)
+				     ? strdup(json_string_value(value))
+				     : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
 
 		fputs("<tr><td class=\"text\">", out);
 		put_escaped(out, key);
@@ -91,8 +93,10 @@ static FILE *begin_script(const char *title)
 
 	if (script)
 		fprintf(script,
-			"set terminal svg size 900,380 dynamic background rgb 'white' font 'sans,12'\n"
-			"set title '%s'\nset grid lc rgb '#dddddd'\nset border 3\nset tics nomirror\n",
+			"set terminal svg size 900,380 dynamic background rgb 'white' font "
+			"'sans,12'\n"
+			"set title '%s'\nset grid lc rgb '#dddddd'\nset border 3\nset tics "
+			"nomirror\n",
 			title);
 	return script;
 }
@@ -159,10 +163,13 @@ static void put_distribution(FILE *out, const struct figure *f, struct error *wa
 		fill_bins(h, bins);
 		fprintf(script,
 			"set xlabel '%s'\nset ylabel 'frames'\nset y2label 'share above'\n"
-			"set logscale y 10\nset logscale y2 10\nset yrange [0.5:*]\nset y2range [%g:1]\n"
+			"set logscale y 10\nset logscale y2 10\nset yrange [0.5:*]\nset y2range "
+			"[%g:1]\n"
 			"set y2tics\nset format y2 '10^{%%T}'\nset key outside below\n"
-			"plot '-' with steps lw 1.5 lc rgb '#2060a0' title 'frames in each of %d steps', "
-			"'-' with lines axes x1y2 lw 1 lc rgb '#c04020' title 'share of frames above'\n",
+			"plot '-' with steps lw 1.5 lc rgb '#2060a0' title 'frames in each of %d "
+			"steps', "
+			"'-' with lines axes x1y2 lw 1 lc rgb '#c04020' title 'share of frames "
+			"above'\n",
 			unit, 0.5 / (double)h->count, HISTOGRAM_BINS);
 		for (int i = 0; i < HISTOGRAM_BINS; i++)
 			fprintf(script, "%.9g %.9g\n", (low + range * i / HISTOGRAM_BINS) / scale,
@@ -173,8 +180,7 @@ static void put_distribution(FILE *out, const struct figure *f, struct error *wa
 
 			above -= b.count < above ? b.count : above;
 			fprintf(script, "%.9g %.9g\n", ((double)high + (double)f->shift) / scale,
-				above ? (double)above / (double)h->count :
-					0.5 / (double)h->count);
+				above ? (double)above / (double)h->count : 0.5 / (double)h->count);
 		}
 		fputs("e\n", script);
 	}
@@ -241,9 +247,8 @@ static void put_worst(FILE *out, const struct series *s, enum stamp_source sourc
 	for (size_t i = 0; i < s->worst_count[source]; i++) {
 		const struct worst_frame *w = &s->worst[source][i];
 
-		fprintf(out,
-			"<tr><td>%08x</td><td>%u</td><td>%" PRIu64 "</td><td>%" PRId64 "</td>", w->run,
-			w->stream, w->seq, w->value);
+		fprintf(out, "<tr><td>%08x</td><td>%u</td><td>%" PRIu64 "</td><td>%" PRId64 "</td>",
+			w->run, w->stream, w->seq, w->value);
 		put_optional(out, w->has_launch_error, w->launch_error);
 		put_optional(out, w->has_path, w->path);
 		put_optional(out, w->has_wakeup, w->wakeup);

@@ -7,8 +7,8 @@ static void set_count(json_t *object, const char *key, uint64_t value)
 {
 	/* JSON integers are signed 64-bit here: a larger one is told as a real number */
 	json_object_set_new(object, key,
-			    value <= INT64_MAX ? json_integer((json_int_t)value) :
-						 json_real((double)value));
+			    value <= INT64_MAX ? json_integer((json_int_t)value)
+					       : json_real((double)value));
 }
 
 static void set_run(json_t *object, uint32_t run)
@@ -180,10 +180,9 @@ json_t *json_of_wake(const struct wake_metrics *m)
 		json_object_set_new(o, "deadline_ns", json_integer(m->deadline_ns));
 		set_count(o, "late", m->late);
 		if (m->latency.count)
-			json_object_set_new(
-				o, "miss_rate",
-				json_real((double)(m->late + m->skipped) /
-					  (double)(m->latency.count + m->skipped)));
+			json_object_set_new(o, "miss_rate",
+					    json_real((double)(m->late + m->skipped) /
+						      (double)(m->latency.count + m->skipped)));
 	}
 	json_object_set_new(o, "figures", figures_array(figures, figures_of_wake(m, figures)));
 	return o;
@@ -191,7 +190,8 @@ json_t *json_of_wake(const struct wake_metrics *m)
 
 int json_print(FILE *out, json_t *document, struct error *err)
 {
-	int failed = !document || json_dumpf(document, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+	int failed = !document ||
+		     json_dumpf(document, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
 
 	if (!failed)
 		failed = fputc('\n', out) == EOF || fflush(out);

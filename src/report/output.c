@@ -46,10 +46,11 @@ static int open_file(struct output *o, const char *what, struct error *err)
 			return error_input(err, "%s '%.128s': a directory; name a file", what,
 					   o->path);
 		if (S_ISREG(st.st_mode) && is_log(o->path))
-			return error_input(err,
-					   "%s '%.128s': this is a log and is not overwritten; name "
-					   "another file, then the logs",
-					   what, o->path);
+			return error_input(
+				err,
+				"%s '%.128s': this is a log and is not overwritten; name "
+				"another file, then the logs",
+				what, o->path);
 		direct = !S_ISREG(st.st_mode);
 	}
 	if (!direct && asprintf(&o->partial, "%s.%d.tmp", o->path, (int)getpid()) < 0) {

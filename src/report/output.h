@@ -13,7 +13,8 @@
 
 struct output {
 	FILE *file; /* write here; errors are found by output_commit() */
-	char *path, *partial; /* partial: NULL when it is written directly (stdout, devices, pipes) */
+	char *path,
+		*partial; /* partial: NULL when it is written directly (stdout, devices, pipes) */
 	bool nameless; /* the file has no name before it is complete */
 	bool is_stdout;
 };

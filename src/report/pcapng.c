@@ -17,10 +17,26 @@
 #define BLOCK_MAX 512
 #define STREAMS_KNOWN 1024
 
-enum { BLOCK_SECTION = 0x0a0d0d0a, BLOCK_INTERFACE = 1, BLOCK_PACKET = 6 };
-enum { OPTION_END = 0, OPTION_COMMENT = 1, OPTION_NAME = 2, OPTION_DESCRIPTION = 3, OPTION_FLAGS = 2,
-       OPTION_USERAPPL = 4, OPTION_TSRESOL = 9 };
-enum { LINK_ETHERNET = 1, INBOUND = 1, OUTBOUND = 2, NO_INTERFACE = -1 };
+enum {
+	BLOCK_SECTION = 0x0a0d0d0a,
+	BLOCK_INTERFACE = 1,
+	BLOCK_PACKET = 6
+};
+enum {
+	OPTION_END = 0,
+	OPTION_COMMENT = 1,
+	OPTION_NAME = 2,
+	OPTION_DESCRIPTION = 3,
+	OPTION_FLAGS = 2,
+	OPTION_USERAPPL = 4,
+	OPTION_TSRESOL = 9
+};
+enum {
+	LINK_ETHERNET = 1,
+	INBOUND = 1,
+	OUTBOUND = 2,
+	NO_INTERFACE = -1
+};
 
 struct known_stream {
 	uint16_t id;
@@ -124,8 +140,8 @@ static int interface_of(struct pcapng *p, int side, enum stamp_source source, st
 	begin(&b, BLOCK_INTERFACE);
 	put(&b, link, sizeof(link));
 	put_u32(&b, 0); /* no limit */
-	snprintf(text, sizeof(text), "%s%s%.64s (%s)", side ? "receiver" : "sender", name ? " " : "",
-		 name ? name : "", source_name(source));
+	snprintf(text, sizeof(text), "%s%s%.64s (%s)", side ? "receiver" : "sender",
+		 name ? " " : "", name ? name : "", source_name(source));
 	put_option(&b, OPTION_NAME, text, strlen(text));
 	snprintf(text, sizeof(text), "frames rebuilt from a tsnpub log, %s stamps",
 		 source_name(source));
@@ -146,11 +162,13 @@ static const struct known_stream *stream_of(const struct pcapng *p, uint16_t id)
 }
 
 /* Ethernet header, tag and payload; returns how many bytes. */
-static size_t build_frame(const struct pcapng *p, uint8_t frame[FRAME_MAX], uint16_t id, bool tagged,
-			  const struct wire_payload *payload)
+static size_t build_frame(const struct pcapng *p, uint8_t frame[FRAME_MAX], uint16_t id,
+			  bool tagged, const struct wire_payload *payload)
 {
 	const struct known_stream *s = stream_of(p, id);
-	const uint8_t dest[6] = { 0x91, 0xe0, 0xf0, 0x00, (uint8_t)(0xfe + (id >> 8)), (uint8_t)id };
+	const uint8_t dest[6] = {
+		0x91, 0xe0, 0xf0, 0x00, (uint8_t)(0xfe + (id >> 8)), (uint8_t)id
+	};
 	uint16_t word;
 	size_t n = 12;
 
@@ -228,7 +246,8 @@ static int put_tx(struct pcapng *p, const struct tx_record *r, const char *comme
 	}
 	if (stamp <= p->tai_offset_ns)
 		return 0;
-	return put_packet(p, 0, source, stamp, r->stream, s ? s->size : 0, false, &payload, comment, err);
+	return put_packet(p, 0, source, stamp, r->stream, s ? s->size : 0, false, &payload, comment,
+			  err);
 }
 
 static int put_rx(struct pcapng *p, const struct joined_frame *f, struct error *err)
@@ -284,7 +303,8 @@ static void learn_streams(struct pcapng *p, const json_t *description)
 	const json_t *streams = json_object_get(description, "streams"), *stream;
 	size_t i;
 
-	json_array_foreach(streams, i, stream) {
+	json_array_foreach(streams, i, stream)
+	{
 		struct known_stream *s = &p->streams[p->stream_count];
 		const char *dest = json_string_value(json_object_get(stream, "dest"));
 		json_int_t id = json_integer_value(json_object_get(stream, "id"));
@@ -302,8 +322,8 @@ static void learn_streams(struct pcapng *p, const json_t *description)
 		if (json_is_integer(vlan) && json_integer_value(vlan) >= 0 &&
 		    json_integer_value(vlan) <= 4095)
 			s->vlan = (int)json_integer_value(vlan);
-		s->priority =
-			(uint8_t)(json_integer_value(json_object_get(stream, "priority")) & 7);
+		s->priority = (uint8_t)(json_integer_value(json_object_get(stream, "priority")) &
+					7);
 		p->stream_count++;
 	}
 }
@@ -319,7 +339,8 @@ static void learn(struct pcapng *p, const struct log_reader *tx, const struct lo
 	memcpy(p->source, unknown, sizeof(unknown));
 	if (mac)
 		parse_mac("mac", mac, p->source, &err);
-	p->ethertype = ethertype > 0 && ethertype <= UINT16_MAX ? (uint16_t)ethertype : WIRE_ETHERTYPE;
+	p->ethertype = ethertype > 0 && ethertype <= UINT16_MAX ? (uint16_t)ethertype
+								: WIRE_ETHERTYPE;
 	offset = description_number(log_description(rx ? rx : tx), "tai_offset_s", 0);
 	p->tai_offset_ns = offset > 0 && offset < 3600 ? offset * NSEC_PER_SEC : 0;
 	p->tx_name = tx ? description_text(log_description(tx), "interface") : NULL;

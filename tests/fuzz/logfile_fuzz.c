@@ -72,7 +72,9 @@ static void measure(const char *path, FILE *out)
 	const struct analysis_options options = {
 		.deadline_ns = 100000,
 		.sla = 0.999,
-		.sinks = { { csv_frame, &csv }, { pcapng_frame, pcapng }, { series_frame, series } },
+		.sinks = { { csv_frame, &csv },
+			   { pcapng_frame, pcapng },
+			   { series_frame, series } },
 		.sink_count = 3,
 	};
 

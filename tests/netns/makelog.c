@@ -41,11 +41,11 @@ static void die(const struct error *err)
 
 static struct log_writer *create(const char *path, enum record_kind kind)
 {
-	json_t *description = json_pack("{s:s, s:s, s:s, s:{s:I, s:I, s:s}, s:[{s:i, s:s, s:i}]}", "host",
-					"made", "stamps", "xdp", "mac", "02:00:00:00:00:01", "options",
-					"cycle_ns", (json_int_t)o.cycle, "lead_ns", (json_int_t)100000,
-					"pacing", "timer", "streams", "id", 0, "dest",
-					"91:e0:f0:00:fe:00", "size", 64);
+	json_t *description = json_pack("{s:s, s:s, s:s, s:{s:I, s:I, s:s}, s:[{s:i, s:s, s:i}]}",
+					"host", "made", "stamps", "xdp", "mac", "02:00:00:00:00:01",
+					"options", "cycle_ns", (json_int_t)o.cycle, "lead_ns",
+					(json_int_t)100000, "pacing", "timer", "streams", "id", 0,
+					"dest", "91:e0:f0:00:fe:00", "size", 64);
 	struct error err = ERROR_INIT;
 	struct log_writer *log = log_create(path, kind, description, &err);
 
@@ -101,7 +101,8 @@ static struct rx_record rx_of(uint64_t seq, uint64_t stream)
 	struct tx_record tx = tx_of(seq, stream);
 	uint64_t h = hash(seq * 64 + stream + 1);
 	/* a long tail: one in 1024 up to 60 us, else 5 to 13 us */
-	int64_t delay = 5000 + (int64_t)(h % 8192) + ((h >> 40) % 1024 ? 0 : (int64_t)(h >> 13 & 65535));
+	int64_t delay = 5000 + (int64_t)(h % 8192) +
+			((h >> 40) % 1024 ? 0 : (int64_t)(h >> 13 & 65535));
 
 	if (every(o.late, seq))
 		delay += 1000000;
@@ -190,21 +191,36 @@ static void make_sync(void)
 
 int main(int argc, char **argv)
 {
-	enum { TX = 256, RX, WAKE, SYNC, HW, NUMBERS };
+	enum {
+		TX = 256,
+		RX,
+		WAKE,
+		SYNC,
+		HW,
+		NUMBERS
+	};
 	static const struct {
 		const char *name;
 		uint64_t *value;
 	} numbers[] = {
-		{ "frames", &o.frames },	 { "streams", &o.streams },
-		{ "cycle", &o.cycle },		 { "run", &o.run },
-		{ "lose", &o.lose },		 { "duplicate", &o.duplicate },
-		{ "reorder", &o.reorder },	 { "late", &o.late },
-		{ "skip-first", &o.skip_first }, { "skip-last", &o.skip_last },
-		{ "seed", &o.seed },		 { "offset", &o.offset },
+		{ "frames", &o.frames },
+		{ "streams", &o.streams },
+		{ "cycle", &o.cycle },
+		{ "run", &o.run },
+		{ "lose", &o.lose },
+		{ "duplicate", &o.duplicate },
+		{ "reorder", &o.reorder },
+		{ "late", &o.late },
+		{ "skip-first", &o.skip_first },
+		{ "skip-last", &o.skip_last },
+		{ "seed", &o.seed },
+		{ "offset", &o.offset },
 	};
-	enum { NUMBER_COUNT = sizeof(numbers) / sizeof(numbers[0]) };
+	enum {
+		NUMBER_COUNT = sizeof(numbers) / sizeof(numbers[0])
+	};
 	struct option options[NUMBER_COUNT + 6] = {
-		{ "tx", 1, NULL, TX },	   { "rx", 1, NULL, RX }, { "wake", 1, NULL, WAKE },
+		{ "tx", 1, NULL, TX },     { "rx", 1, NULL, RX }, { "wake", 1, NULL, WAKE },
 		{ "sync", 1, NULL, SYNC }, { "hw", 0, NULL, HW },
 	};
 	int key;

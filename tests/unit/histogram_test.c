@@ -26,7 +26,9 @@ static uint64_t next_random(void)
 
 static void percentiles_agree_with_sorting(void **state)
 {
-	enum { COUNT = 200000 };
+	enum {
+		COUNT = 200000
+	};
 	int64_t *values = malloc(COUNT * sizeof(*values));
 	struct histogram h = { 0 };
 	long double sum = 0, squares = 0, mean;

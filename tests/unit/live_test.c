@@ -31,8 +31,9 @@ static void a_counted_run_shows_progress_and_time_left(void **state)
 	live_format(&view, true, 30, text, sizeof(text));
 	assert_int_equal(strlen(text), 30);
 	live_format(&view, false, 0, text, sizeof(text));
-	assert_string_equal(text, "0:15 25% 0:45 left  cycle 250us  sent 2500  lost 3  latency(xdp) "
-				  "P50 5.01us P99 9.89us max 10us");
+	assert_string_equal(text,
+			    "0:15 25% 0:45 left  cycle 250us  sent 2500  lost 3  latency(xdp) "
+			    "P50 5.01us P99 9.89us max 10us");
 	histogram_free(&h);
 }
 

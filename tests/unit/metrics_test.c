@@ -23,7 +23,9 @@ static struct rx_record frame(int64_t seq, int64_t latency)
 {
 	int64_t launch = BASE + seq * CYCLE;
 
-	return (struct rx_record){ .seq = seq, .launch = launch, .rx_xdp = launch + latency, .run = 1 };
+	return (struct rx_record){
+		.seq = seq, .launch = launch, .rx_xdp = launch + latency, .run = 1
+	};
 }
 
 static void latency_and_variation(void **state)
@@ -300,7 +302,8 @@ static void the_sender(void **state)
 	(void)state;
 	for (int64_t i = 0; i < 10; i++)
 		for (uint16_t stream = 0; stream < 2; stream++) {
-			struct tx_record r = { .seq = i, .launch = BASE + i * CYCLE + stream * 1000 };
+			struct tx_record r = { .seq = i,
+					       .launch = BASE + i * CYCLE + stream * 1000 };
 
 			r.stream = stream;
 			r.run = 9;

@@ -5,15 +5,15 @@
 
 #include "data/sequence.h"
 
-#define assert_counts(s, lost_, duplicate_, reordered_, stray_)                         \
-	do {                                                                            \
-		struct sequence_counts c = sequence_counts(s);                          \
-											\
-		assert_int_equal(c.lost, lost_);                                        \
-		assert_int_equal(c.duplicate, duplicate_);                              \
-		assert_int_equal(c.reordered, reordered_);                              \
-		assert_int_equal(c.stray, stray_);                                      \
-		assert_int_equal(c.received, c.unique + c.duplicate + c.stray);         \
+#define assert_counts(s, lost_, duplicate_, reordered_, stray_)                 \
+	do {                                                                    \
+		struct sequence_counts c = sequence_counts(s);                  \
+                                                                                \
+		assert_int_equal(c.lost, lost_);                                \
+		assert_int_equal(c.duplicate, duplicate_);                      \
+		assert_int_equal(c.reordered, reordered_);                      \
+		assert_int_equal(c.stray, stray_);                              \
+		assert_int_equal(c.received, c.unique + c.duplicate + c.stray); \
 	} while (0)
 
 static struct sequence s;
