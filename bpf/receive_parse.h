@@ -109,6 +109,9 @@ RX_INLINE enum rx_verdict rx_parse(void *data, void *end, __u16 ethertype, struc
 			parsed->version = payload->version;
 			return RX_WRONG_VERSION;
 		}
+		/* reserved: in a log it would pass for a record of another kind */
+		if (rx_be16(payload->stream) > WIRE_STREAM_MAX)
+			return RX_WRONG_MAGIC;
 		parsed->payload = payload;
 		return RX_OURS;
 	}

@@ -14,6 +14,8 @@
 #define WIRE_FLAG_LAST 2 /* the last frame of this stream in this run */
 #define WIRE_FLAG_STAMP_HW 4 /* the stamp is from hardware; clear: from software */
 
+#define WIRE_STREAM_MAX 0xffef /* above: reserved */
+
 /* All fields big-endian. */
 struct wire_payload {
 	__be32 magic;

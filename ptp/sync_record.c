@@ -9,7 +9,8 @@ void sync_record_make(const struct sync_snapshot *s, const struct sync_report *r
 	memset(record, 0, sizeof(*record));
 	record->time = s->tai_ns;
 	record->tai_offset = s->kernel.tai_offset;
-	record->port_state = (int32_t)sync_port_state(s);
+	record->port_state = (uint16_t)sync_port_state(s);
+	record->rx_stream = RECORD_STREAM_SYNC;
 	record->stream = RECORD_STREAM_SYNC;
 	record->run = run;
 	record->frequency_ppb = s->frequency_ppb;

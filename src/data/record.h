@@ -6,6 +6,7 @@
 #ifndef DATA_RECORD_H
 #define DATA_RECORD_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define RECORD_SIZE 64
@@ -18,7 +19,10 @@ enum record_kind {
 	RECORD_SYNC = 4, /* struct sync_record: from tsnpub sync --log */
 };
 
-/* In TX, RX and wake logs a record of another kind is told by this stream number. */
+/*
+ * In TX, RX and wake logs a record of another kind is told by this stream number, where the records of
+ * that log have their stream. No frame has it: streams end at 0xffef.
+ */
 #define RECORD_STREAM_SYNC 0xffff /* the record is a struct sync_record */
 
 /* tx_record.status */
@@ -94,9 +98,10 @@ struct sync_record {
 	int64_t phc_window; /* width of the reading, ns: uncertainty is half of it */
 	int64_t frequency_ppb; /* PHC against CLOCK_MONOTONIC_RAW */
 	int64_t path_delay; /* mean or peer path delay, ns */
+	uint16_t rx_stream; /* RECORD_STREAM_SYNC: where an rx_record has its stream */
+	uint16_t port_state; /* IEEE 1588 portState of this interface's port, 0: unknown */
 	int32_t tai_offset; /* the kernel's, seconds */
-	int32_t port_state; /* IEEE 1588 portState of this interface's port, 0: unknown */
-	uint16_t stream; /* RECORD_STREAM_SYNC */
+	uint16_t stream; /* RECORD_STREAM_SYNC: where the other records have theirs */
 	uint16_t status;
 	uint32_t run;
 };
@@ -105,5 +110,8 @@ _Static_assert(sizeof(struct tx_record) == RECORD_SIZE, "TX record");
 _Static_assert(sizeof(struct rx_record) == RECORD_SIZE, "RX record");
 _Static_assert(sizeof(struct wake_record) == RECORD_SIZE, "wake record");
 _Static_assert(sizeof(struct sync_record) == RECORD_SIZE, "sync record");
+_Static_assert(offsetof(struct sync_record, rx_stream) == offsetof(struct rx_record, stream), "RX");
+_Static_assert(offsetof(struct sync_record, stream) == offsetof(struct tx_record, stream), "TX");
+_Static_assert(offsetof(struct sync_record, stream) == offsetof(struct wake_record, stream), "wake");
 
 #endif

@@ -29,6 +29,8 @@ static void add(struct sync_series *s, int64_t time, int64_t offset, uint64_t nu
 
 void sync_metrics_add(struct sync_metrics *m, const struct sync_record *r)
 {
+	if (r->stream != RECORD_STREAM_SYNC || r->rx_stream != RECORD_STREAM_SYNC)
+		return;
 	m->records++;
 	m->not_good += !(r->status & SYNC_GOOD);
 	if (r->status & SYNC_HAVE_MASTER)

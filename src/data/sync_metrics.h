@@ -30,7 +30,7 @@ struct sync_metrics {
 	int64_t window_max; /* widest reading of the PHC, ns */
 };
 
-/* A zeroed struct is empty. */
+/* A zeroed struct is empty. A record without both marks of a sync record is left out. */
 void sync_metrics_add(struct sync_metrics *metrics, const struct sync_record *record);
 void sync_metrics_free(struct sync_metrics *metrics);
 

@@ -31,7 +31,7 @@ static void on_sent(void *context, const struct tx_record *r)
 	struct joined_frame frame = { .tx = r };
 
 	if (r->stream == RECORD_STREAM_SYNC) {
-		sync_metrics_add(&p->a->tx_sync, (const struct sync_record *)(const void *)r);
+		sync_metrics_add(&p->a->tx_sync, (const void *)r);
 		return;
 	}
 	tx_metrics_add(p->a->tx, r);
@@ -62,8 +62,7 @@ static int read_rx(struct pass *p, struct log_reader *log, struct join *join)
 			struct rx_stream *stream;
 
 			if (r->stream == RECORD_STREAM_SYNC) {
-				sync_metrics_add(&a->rx_sync,
-						 (const struct sync_record *)(const void *)r);
+				sync_metrics_add(&a->rx_sync, (const void *)r);
 				continue;
 			}
 			stream = rx_metrics_add(a->rx, r, &frame.verdict);

@@ -5,7 +5,10 @@
  *
  * makelog --tx FILE --rx FILE --frames N [--streams N] [--cycle NS] [--run N] [--lose N] [--duplicate N]
  *         [--reorder N] [--late N] [--skip-first N] [--skip-last N] [--hw] [--seed N]
- * Every N-th frame (of each stream) is lost, doubled, swapped with its successor, or 1 ms late.
+ *         [--early NS] [--clocks NS] [--unsynced N]
+ * Every N-th frame (of each stream) is lost, doubled, swapped with its successor, 1 ms late, or received
+ * while not in sync (and 37 s off). --early: the receiver's clock is behind by that much; --clocks: both logs
+ * carry sync records that tell such an offset from the master.
  * makelog --wake FILE --frames N ...   and   makelog --sync FILE --frames N ...
  */
 #include <errno.h>
@@ -22,7 +25,7 @@
 static struct {
 	const char *tx, *rx, *wake, *sync;
 	uint64_t frames, streams, cycle, run, lose, duplicate, reorder, late, skip_first, skip_last,
-		seed, offset;
+		seed, offset, early, clocks, unsynced;
 	bool hw;
 } o = { .frames = 1000, .streams = 1, .cycle = 1000000, .run = 0x1234abcd, .seed = 1 };
 
@@ -106,6 +109,9 @@ static struct rx_record rx_of(uint64_t seq, uint64_t stream)
 
 	if (every(o.late, seq))
 		delay += 1000000;
+	if (every(o.unsynced, seq))
+		delay += 37000000000;
+	delay -= (int64_t)o.early;
 	return (struct rx_record){
 		.seq = (int64_t)seq,
 		.launch = tx.launch,
@@ -113,9 +119,26 @@ static struct rx_record rx_of(uint64_t seq, uint64_t stream)
 		.rx_xdp = tx.launch + delay,
 		.rx_user = tx.launch + delay + 4000 + (int64_t)(h >> 50 & 4095),
 		.stream = (uint16_t)stream,
+		.flags = every(o.unsynced, seq) ? RX_UNSYNCED : 0,
 		.size = 64,
 		.run = (uint32_t)o.run,
 	};
+}
+
+static void append_clock(struct log_writer *log, uint64_t seq)
+{
+	const struct sync_record s = {
+		.time = BASE + (int64_t)(seq * o.cycle),
+		.master_offset = seq % 200 ? -(int64_t)o.clocks : (int64_t)o.clocks / 2,
+		.phc_offset = 10,
+		.phc_window = 400,
+		.rx_stream = RECORD_STREAM_SYNC,
+		.stream = RECORD_STREAM_SYNC,
+		.status = SYNC_GOOD | SYNC_HAVE_MASTER | SYNC_HAVE_PHC,
+		.run = (uint32_t)o.run,
+	};
+
+	append(log, &s);
 }
 
 static void make_frames(void)
@@ -123,7 +146,11 @@ static void make_frames(void)
 	struct log_writer *tx = o.tx ? create(o.tx, RECORD_TX) : NULL;
 	struct log_writer *rx = o.rx ? create(o.rx, RECORD_RX) : NULL;
 
-	for (uint64_t seq = 0; seq < o.frames; seq++)
+	for (uint64_t seq = 0; seq < o.frames; seq++) {
+		if (o.clocks && seq % 100 == 0) {
+			append_clock(tx, seq);
+			append_clock(rx, seq);
+		}
 		for (uint64_t stream = 0; stream < o.streams; stream++) {
 			uint64_t arriving = seq;
 			struct tx_record t = tx_of(seq, stream);
@@ -143,6 +170,7 @@ static void make_frames(void)
 			if (every(o.duplicate, arriving))
 				append(rx, &r);
 		}
+	}
 	if (tx)
 		finish(tx);
 	if (rx)
@@ -179,7 +207,8 @@ static void make_sync(void)
 			.master_offset = (int64_t)(hash(seq) % 201) - 100,
 			.phc_offset = (int64_t)(hash(seq + 1000000) % 401) - 200,
 			.phc_window = 1000,
-			.stream = RECORD_STREAM_SYNC,
+			.rx_stream = RECORD_STREAM_SYNC,
+		.stream = RECORD_STREAM_SYNC,
 			.status = SYNC_GOOD | SYNC_HAVE_MASTER | SYNC_HAVE_PHC,
 			.run = (uint32_t)o.run,
 		};
@@ -215,6 +244,9 @@ int main(int argc, char **argv)
 		{ "skip-last", &o.skip_last },
 		{ "seed", &o.seed },
 		{ "offset", &o.offset },
+		{ "early", &o.early },
+		{ "clocks", &o.clocks },
+		{ "unsynced", &o.unsynced },
 	};
 	enum {
 		NUMBER_COUNT = sizeof(numbers) / sizeof(numbers[0])

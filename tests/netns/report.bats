@@ -232,6 +232,64 @@ for r in csv.DictReader(open('wake.csv')):
 	[[ "$output" == *"too few samples"* ]]
 }
 
+@test "the clocks' uncertainty stands beside one-way figures" {
+	$makelog --tx tx --rx rx --frames 1000 --clocks 700
+	run $report tx rx
+	[ "$status" = 0 ]
+	# each side: 700 ns from the master, 10 ns of the PHC, half of a window of 400 ns
+	[[ "$output" == *"sender 910 ns, receiver 910 ns, together +-1820 ns"* ]]
+	[[ "$output" == *"Receiver's clock: 10 records, 0 of them not in sync"* ]]
+	[[ "$output" != *"negative"* ]]
+	run $report --json rx
+	[ "$(jq -c .clock_uncertainty <<<"$output")" = '{"receiver_ns":910,"negative_latencies":0}' ]
+	# sync records are no frames
+	[ "$(jq .rx.received.frames <<<"$output")" = 1000 ]
+}
+
+@test "negative latencies are counted and explained" {
+	$makelog --tx tx --rx rx --frames 1000 --clocks 20000 --early 6000
+	$report --json tx rx >json
+	[ "$(jq .clock_uncertainty.negative_latencies json)" = "$($report --csv - rx | python3 -c "
+import csv, sys
+print(sum(int(r['rx_xdp_ns']) < int(r['launch_ns']) for r in csv.DictReader(sys.stdin)))")" ]
+	run $report tx rx
+	[[ "$output" == *"latencies are negative, down to -"*"within the uncertainty of 40420 ns"* ]]
+	$makelog --tx tx --rx rx --frames 1000 --clocks 100 --early 6000
+	run $report tx rx
+	[[ "$output" == *"by more than the uncertainty of 620 ns tells"* ]]
+	$makelog --rx rx --frames 1000 --early 6000
+	run $report rx
+	[[ "$output" == *"no frame arrives before its launch"* ]]
+}
+
+@test "frames received while not in sync are counted and kept out of the figures" {
+	$makelog --rx rx --frames 1000 --unsynced 100
+	run $report --json rx
+	[ "$(jq .rx.received.unsynced <<<"$output")" = 10 ]
+	[ "$(jq .rx.received.lost <<<"$output")" = 0 ]
+	[ "$(jq '.rx.figures[0] | .count == 990 and .max_ns < 100000' <<<"$output")" = true ]
+}
+
+@test "random bytes as records cost little and break nothing" {
+	python3 - <<-EOF2
+	import os, struct, zlib
+	for kind in 1, 2, 3, 4:
+	    head = b"TSNLOG\r\n" + struct.pack("<6I", 1, 0x01020304, kind, 64, 2, zlib.crc32(b"{}")) + b"{}"
+	    open(f"random{kind}", "wb").write(head.ljust(4096, b"\0") + os.urandom(64 * 50000))
+	EOF2
+	for kind in 1 2 3 4; do
+		run timeout 20 $report --json --html page.html --csv frames.csv random$kind
+		[ "$status" = 0 ]
+	done
+	run timeout 20 $report --pcapng frames.pcapng random1 random2
+	[ "$status" = 2 ]
+	run timeout 20 $report --compare random2 random2
+	[ "$status" = 2 ]
+	cp random2 again
+	run timeout 20 $report --compare random2 again
+	[ "$status" = 0 ]
+}
+
 @test "logs without a common run are reported apart, and said" {
 	$makelog --tx tx --frames 100 --run 1
 	$makelog --rx rx --frames 100 --run 2

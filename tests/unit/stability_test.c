@@ -91,6 +91,7 @@ static struct sync_record sync_at(int64_t second, int64_t offset)
 		.master_offset = offset,
 		.phc_offset = -3 * offset,
 		.phc_window = 1001,
+		.rx_stream = RECORD_STREAM_SYNC,
 		.stream = RECORD_STREAM_SYNC,
 		.status = SYNC_HAVE_MASTER | SYNC_HAVE_PHC | SYNC_GOOD,
 	};
