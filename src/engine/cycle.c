@@ -11,6 +11,9 @@
 /* attempts to get the flagged last frames out, when wake-ups come too late for them */
 #define CLOSING_ATTEMPTS 16
 
+#define WARM_UP_WAKES 16
+#define WARM_UP_NS (100 * NSEC_PER_USEC)
+
 enum outcome {
 	GOES_ON,
 	STOP_ASKED, /* before the first group of a cycle */
@@ -290,12 +293,24 @@ static int64_t pass(struct cycle *c, int64_t k, int64_t to)
 	return k + (int64_t)count;
 }
 
+/* The first wake-ups are slow, with cold caches and idle clocks: they are not spent on frames. */
+static void warm_up(struct cycle *c)
+{
+	int64_t now;
+
+	for (int i = 0; i < WARM_UP_WAKES; i++) {
+		waker_look(&c->waker, &now);
+		waker_until(&c->waker, now + WARM_UP_NS, &now);
+	}
+}
+
 void cycle_run(struct cycle *c)
 {
 	enum outcome outcome = GOES_ON;
 	int64_t now, k;
 
 	waker_init(&c->waker, c->clock, c->settings.spin_ns, &c->control->stop);
+	warm_up(c);
 	waker_look(&c->waker, &now);
 	k = first_to_come(c, now + c->settings.start_delay_ns);
 	while (outcome == GOES_ON) {
