@@ -6,7 +6,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/units.h"
+#include "tc/fit.h"
 
 /* how late a wake-up is allowed to be without costing the launch */
 #define WAKE_BUDGET_NS (500 * NSEC_PER_USEC)
@@ -122,7 +124,7 @@ static int choose_launch_time(const struct pacing_request *request,
 	pacing->offloaded = etf->etf_flags & TC_ETF_OFFLOAD_ON;
 	pacing->lead_ns = request->lead_ns >= 0 ? request->lead_ns : etf->delta_ns + budget;
 	pacing->span_ns = facts->cycle_ns < SPAN_MAX_NS ? facts->cycle_ns : SPAN_MAX_NS;
-	if (facts->ahead_max_ns > 0) {
+	if (facts->ahead_max_ns > 0 && pacing->offloaded) {
 		int64_t span = last_offset(facts);
 
 		if (pacing->lead_ns + (span < pacing->span_ns ? span : pacing->span_ns) >
@@ -165,6 +167,75 @@ static void choose_release(const struct pacing_request *request, const struct pa
 	pacing->span_ns = 0;
 }
 
+/*
+ * Do the frames meet their gates? A class that never opens is an error, a launch outside of the slot a
+ * warning. *margin_ns: how much later than its launch a frame may come and still leave within its slot.
+ */
+static int check_gates(const struct pacing_facts *facts, struct schedule *gates,
+		       struct pacing *pacing, int64_t *margin_ns, struct error *err)
+{
+	/* launches as the gates' cycle sees them */
+	int64_t shift = next_in_phase(gates->base_ns, gates->cycle_ns, pacing->base_ns) -
+			pacing->base_ns;
+
+	*margin_ns = INT64_MAX;
+	for (unsigned i = 0; i < facts->count && facts->speed_mbps; i++) {
+		struct stream stream = facts->streams[i];
+		char text[FIT_TEXT];
+		struct fit fit;
+
+		/* `shift` is from the streams' base on to the next gate cycle's start */
+		stream.offset_ns = (stream.offset_ns + gates->cycle_ns - shift) % gates->cycle_ns;
+		fit_stream(gates, &stream, facts->speed_mbps, &fit);
+		if (fit.never_open)
+			return error_system(err,
+					    "%s: stream %u: %s: its frames would never leave; "
+					    "change the schedule or the "
+					    "stream's priority",
+					    facts->ifname, stream.id, fit_text(gates, &fit, text));
+		if (!fit.fits && !pacing->warning[0])
+			snprintf(pacing->warning, sizeof(pacing->warning),
+				 "stream %u does not fit its slot: %s; change --offset or the "
+				 "schedule",
+				 stream.id, fit_text(gates, &fit, text));
+		if (fit.margin_ns < *margin_ns)
+			*margin_ns = fit.margin_ns;
+	}
+	return 0;
+}
+
+/* With gates the cycles start when theirs do, unless a base time was asked for. */
+static int meet_gates(const struct pacing_facts *facts, struct pacing *pacing, struct error *err)
+{
+	char ours[DURATION_TEXT], theirs[DURATION_TEXT];
+	static _Thread_local struct schedule gates;
+	int64_t margin;
+
+	pacing->base_ns = facts->base_ns;
+	if (!facts->gates || facts->gates->cycle_ns <= 0)
+		return 0;
+	gates = *facts->gates;
+	gates.stream_cycle_ns = facts->cycle_ns;
+	if (!schedule_cycles_agree(&gates)) {
+		snprintf(pacing->warning, sizeof(pacing->warning),
+			 "the cycle (%s) and that of the gates (%s) are not multiples of one "
+			 "another: launches "
+			 "wander through the slots",
+			 format_duration(facts->cycle_ns, ours),
+			 format_duration(gates.cycle_ns, theirs));
+		return 0;
+	}
+	if (!facts->has_base)
+		pacing->base_ns = gates.base_ns % (gates.cycle_ns > facts->cycle_ns
+							   ? gates.cycle_ns
+							   : facts->cycle_ns);
+	if (check_gates(facts, &gates, pacing, &margin, err) < 0)
+		return -1;
+	if (pacing->kind == PACING_GATE && margin > 0 && margin < pacing->late_max_ns)
+		pacing->late_max_ns = margin;
+	return 0;
+}
+
 int pacing_choose(const struct pacing_request *request, const struct pacing_facts *facts,
 		  struct pacing *pacing, struct error *err)
 {
@@ -204,7 +275,9 @@ int pacing_choose(const struct pacing_request *request, const struct pacing_fact
 				"would honour the launch "
 				"time; install one (tsnpub schedule apply), or use --pacing timer",
 				facts->ifname, facts->streams[0].priority);
-		return choose_launch_time(request, facts, &o, pacing, err);
+		if (choose_launch_time(request, facts, &o, pacing, err) < 0)
+			return -1;
+		break;
 	case PACING_GATE:
 		if (!o.with_gate)
 			return error_input(err,
@@ -216,13 +289,14 @@ int pacing_choose(const struct pacing_request *request, const struct pacing_fact
 		snprintf(pacing->reason, sizeof(pacing->reason),
 			 "taprio, no etf: released at the launch, which must lie inside of the "
 			 "slot");
-		return 0;
+		break;
 	default:
 		choose_release(request, facts, pacing);
 		snprintf(pacing->reason, sizeof(pacing->reason), "%s",
 			 o.with_gate ? "as asked for, although taprio is installed"
 				     : "neither etf nor taprio on its queues: released by this "
 				       "program's wake-up");
-		return 0;
+		break;
 	}
+	return meet_gates(facts, pacing, err);
 }

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/stream.h"
 #include "host/qdisc.h"
+#include "tc/schedule.h"
 
 enum pacing_kind {
 	PACING_AUTO,
@@ -39,7 +40,11 @@ struct pacing_facts {
 	unsigned count;
 	int64_t cycle_ns;
 	const struct qdisc_list *qdiscs;
+	const struct schedule *gates; /* taprio's, NULL: none, or not known */
+	uint32_t speed_mbps; /* 0: unknown */
 	int64_t ahead_max_ns; /* how far ahead of its launch the NIC takes a frame; 0: no limit known */
+	bool has_base; /* a base time was asked for */
+	int64_t base_ns; /* it, else 0 */
 	bool realtime_kernel; /* PREEMPT_RT: a smaller wake-up budget is enough */
 };
 
@@ -50,6 +55,7 @@ struct pacing {
 	int64_t delta_ns; /* etf's */
 	/* for struct cycle_settings */
 	int64_t lead_ns, late_max_ns, span_ns;
+	int64_t base_ns; /* the one asked for, else one in phase with the gates */
 	char reason[300]; /* one line: why this one */
 	char warning[300]; /* "" or one line */
 };

@@ -14,6 +14,7 @@
 #include "engine/transmit.h"
 #include "host/hwtstamp.h"
 #include "host/netlink.h"
+#include "tc/nic.h"
 
 /* From another thread to the caller's, which puts it into words. */
 struct publisher_note {
@@ -29,6 +30,7 @@ struct publisher {
 	struct publisher_setup setup;
 	struct publisher_counts counts; /* of the caller's thread */
 	int64_t *wire_ns; /* by stream */
+	const struct nic *nic;
 
 	struct netlink *nl;
 	struct link_monitor *monitor;

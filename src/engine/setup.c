@@ -12,6 +12,8 @@
 #include "base/clock.h"
 #include "engine/publisher_private.h"
 #include "host/ethtool.h"
+#include "tc/device.h"
+#include "tc/installed.h"
 
 #define EVENTS_ROOM 65536
 #define RECORDS_ROOM 65536
@@ -22,12 +24,10 @@
 /* NICs have few registers for TX stamps (four on the I225): so many a second are asked for */
 #define HW_STAMPS_PER_SECOND 4000
 
-static int read_interface(struct publisher *p, struct error *err)
+static int check_interface(struct publisher *p, struct error *err)
 {
-	struct link_info *link = &p->setup.link;
+	const struct link_info *link = &p->setup.link;
 
-	if (link_get(p->nl, p->options.ifname, link, err) < 0)
-		return -1;
 	if (link->type != ARPHRD_ETHER)
 		return error_input(err, "interface '%s': not an Ethernet interface (type %u)",
 				   link->name, link->type);
@@ -50,27 +50,30 @@ static int read_interface(struct publisher *p, struct error *err)
 	return 0;
 }
 
-static void read_device(struct publisher *p, struct ethtool_stamping *stamping)
+/* The interface, and what the NIC can do. Without ethtool (a strange device) the rest still works. */
+static int read_interface(struct publisher *p, struct ethtool_stamping *stamping, struct error *err)
 {
 	struct publisher_setup *s = &p->setup;
 	struct error ignored = ERROR_INIT;
-	struct ethtool_driver driver = { .name = "" };
-	struct ethtool_link link = { 0 };
 	struct ethtool *ethtool;
+	struct device device;
 
 	*stamping = (struct ethtool_stamping){ .phc_index = -1 };
-	s->phc_index = -1;
-	/* without ethtool (an old kernel, a strange device) the rest still works */
-	if (ethtool_driver(s->link.name, &driver, &ignored) == 0)
-		memcpy(s->driver, driver.name, sizeof(s->driver));
+	if (device_read(p->nl, p->options.ifname, &device, err) < 0)
+		return -1;
+	s->link = device.link;
+	s->speed_mbps = device.speed_mbps;
+	s->phc_index = device.phc_index;
+	p->nic = device.nic;
+	memcpy(s->driver, device.driver.name, sizeof(s->driver));
+	if (check_interface(p, err) < 0)
+		return -1;
 	ethtool = ethtool_open(&ignored);
-	if (!ethtool)
-		return;
-	if (ethtool_link(ethtool, s->link.name, &link, &ignored) == 0)
-		s->speed_mbps = link.speed_mbps;
-	if (ethtool_stamping(ethtool, s->link.name, stamping, &ignored) == 0)
-		s->phc_index = stamping->phc_index;
-	ethtool_close(ethtool);
+	if (ethtool) {
+		ethtool_stamping(ethtool, s->link.name, stamping, &ignored);
+		ethtool_close(ethtool);
+	}
+	return 0;
 }
 
 /* Which stamps there will be, switched on in the NIC where that is needed. */
@@ -120,9 +123,42 @@ static bool realtime_kernel(void)
 	return access("/sys/kernel/realtime", F_OK) == 0;
 }
 
+/* Taprio's gates, as they are or are to come; NULL where there is none, or it cannot be read. */
+static struct schedule *read_gates(struct publisher *p)
+{
+	const struct link_info *link = &p->setup.link;
+	struct installed *installed = calloc(1, sizeof(*installed));
+	struct schedule *gates = calloc(1, sizeof(*gates));
+	struct error ignored = ERROR_INIT;
+	bool read;
+
+	read = installed && gates &&
+	       installed_read(p->nl, link->index, link->name, installed, &ignored) == 0 &&
+	       installed->is_taprio &&
+	       (installed_schedule(installed, false, NULL, gates) == 0 ||
+		installed_schedule(installed, true, NULL, gates) == 0);
+	free(installed);
+	if (read)
+		return gates;
+	free(gates);
+	return NULL;
+}
+
+/* How far ahead of its launch the NIC takes a frame (tc/nic.h); 0: no limit. */
+static int64_t ahead_max(const struct nic *nic, const struct schedule *gates)
+{
+	if (nic->launch_ahead_max_ns < 0)
+		return 0;
+	if (nic->launch_ahead_max_ns > 0)
+		return nic->launch_ahead_max_ns;
+	/* within the next cycle of the gates; a driver without gates counts in seconds */
+	return gates ? gates->cycle_ns : NSEC_PER_SEC;
+}
+
 static int choose_pacing(struct publisher *p, struct error *err)
 {
 	struct publisher_setup *s = &p->setup;
+	struct schedule *gates = read_gates(p);
 	struct qdisc_list qdiscs;
 	struct pacing_facts facts = {
 		.ifname = s->link.name,
@@ -130,14 +166,20 @@ static int choose_pacing(struct publisher *p, struct error *err)
 		.count = p->options.count,
 		.cycle_ns = p->options.cycle_ns,
 		.qdiscs = &qdiscs,
+		.gates = gates,
+		.speed_mbps = s->speed_mbps,
+		.ahead_max_ns = ahead_max(p->nic, gates),
+		.has_base = p->options.has_base,
+		.base_ns = p->options.has_base ? p->options.base_ns : 0,
 		.realtime_kernel = realtime_kernel(),
 	};
-	int result;
+	int result = -1;
 
-	if (qdisc_list_read(p->nl, s->link.index, s->link.name, &qdiscs, err) < 0)
-		return -1;
-	result = pacing_choose(&p->options.pacing, &facts, &s->pacing, err);
-	qdisc_list_free(&qdiscs);
+	if (qdisc_list_read(p->nl, s->link.index, s->link.name, &qdiscs, err) == 0) {
+		result = pacing_choose(&p->options.pacing, &facts, &s->pacing, err);
+		qdisc_list_free(&qdiscs);
+	}
+	free(gates);
 	return result;
 }
 
@@ -230,9 +272,8 @@ static int set_up(struct publisher *p, struct error *err)
 	if (!p->wire_ns)
 		return error_errno(err, ENOMEM, "cannot set up the publisher");
 	p->nl = netlink_open(NETLINK_ROUTE, err);
-	if (!p->nl || read_interface(p, err) < 0)
+	if (!p->nl || read_interface(p, &stamping, err) < 0)
 		return -1;
-	read_device(p, &stamping);
 	if (load_check(p->options.streams, p->options.count, p->options.cycle_ns, s->link.mtu,
 		       s->speed_mbps, s->link.name, p->wire_ns, &s->wire_ns, err) < 0 ||
 	    choose_pacing(p, err) < 0)
@@ -245,8 +286,7 @@ static int set_up(struct publisher *p, struct error *err)
 	while (!s->run) /* 0 is kept free for "no run" */
 		if (getrandom(&s->run, sizeof(s->run), 0) < 0)
 			return error_errno(err, errno, "cannot draw a run id");
-	/* without a base time the cycles are multiples of the cycle since the TAI epoch */
-	s->base_ns = p->options.has_base ? p->options.base_ns : 0;
+	s->base_ns = s->pacing.base_ns;
 	s->tai_offset_s = tai_offset_seconds();
 	if (set_up_stamps(p, &stamping, err) < 0 || open_transmit(p, err) < 0 ||
 	    make_collector(p, err) < 0 || make_cycle(p, err) < 0)
