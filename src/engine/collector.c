@@ -133,12 +133,12 @@ static void tell_gap(struct collector *c, const struct cycle_event *event)
 	}
 }
 
-/* Gives a frame the stamps that came before its event. */
+/* Gives a frame, which is in the ring, the stamps that came before its event. */
 static void take_early(struct collector *c, uint16_t id, uint64_t seq)
 {
-	unsigned kept = 0;
+	unsigned kept = 0, count = c->early_count;
 
-	for (unsigned i = 0; i < c->early_count; i++) {
+	for (unsigned i = 0; i < count; i++) {
 		struct feedback f = c->early[i];
 
 		if (f.stream == id && f.seq == seq)
@@ -190,7 +190,8 @@ void collector_event(struct collector *c, const struct cycle_event *event, int64
 		*chain = (uint32_t)(c->head & c->mask);
 	}
 	c->head++;
-	if (c->early_count)
+	/* only now it can be found; a withheld frame never is */
+	if (c->early_count && (event->status & (TX_SENT | TX_REFUSED)))
 		take_early(c, w->record.stream, event->seq);
 }
 

@@ -39,9 +39,11 @@ static enum wake look(struct waker *waker, int64_t *now_tai_ns, int64_t *now_mon
 	int64_t after = clock->tai(clock->context);
 	int64_t low = before - monotonic, high = after - monotonic;
 
-	*now_tai_ns = after;
+	/* the first reading after a sleep is the wake-up */
+	*now_tai_ns = before;
 	*now_monotonic_ns = monotonic;
 	if (after < before) { /* stepped back between the two readings */
+		*now_tai_ns = after;
 		low = high = after - monotonic;
 	} else if (low <= waker->offset_high_ns && high >= waker->offset_low_ns) {
 		if (low > waker->offset_low_ns)
@@ -58,6 +60,7 @@ static enum wake look(struct waker *waker, int64_t *now_tai_ns, int64_t *now_mon
 	if (step < WAKE_STEP_MIN_NS && step > -WAKE_STEP_MIN_NS)
 		return WAKE_ON_TIME;
 	waker->step_ns = step;
+	*now_tai_ns = after;
 	return WAKE_STEPPED;
 }
 

@@ -47,8 +47,8 @@ void waker_init(struct waker *waker, const struct wake_clock *clock, int64_t spi
 		const atomic_uint *stop);
 
 /*
- * Waits until TAI reaches `until_tai_ns`; returns at once when it has. *now_tai_ns is the time that was
- * read last, right before the return. No allocation, no locks: for the cyclic thread.
+ * Waits until TAI reaches `until_tai_ns`; returns at once when it has. *now_tai_ns is the time as it was
+ * read first after the wake-up. No allocation, no locks: for the cyclic thread.
  */
 enum wake waker_until(struct waker *waker, int64_t until_tai_ns, int64_t *now_tai_ns);
 

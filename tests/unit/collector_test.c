@@ -128,6 +128,29 @@ static void duplicate_foreign_and_early_stamps(void **state)
 	collector_free(c);
 }
 
+/* A skipped frame bears the number of the one that is sent next, whose stamp may be there already. */
+static void early_stamps_wait_past_a_skipped_frame(void **state)
+{
+	struct collector *c = make(STAMP_SW, false, 64);
+	struct cycle_event skipped = sent(0, 0, false), a = sent(0, 0, true);
+	struct feedback f = stamp(7, 0, FEEDBACK_SW);
+
+	(void)state;
+	skipped.status = TX_SKIPPED;
+	for (int i = 0; i < 5000; i++) {
+		collector_event(c, &skipped, 0);
+		if (i == 10)
+			collector_feedback(c, &f);
+		collector_settle(c, 0);
+	}
+	collector_event(c, &a, 0);
+	collector_settle(c, 0);
+	assert_int_equal(record_count, 5001);
+	assert_int_equal(records[5000].tx_sw, FEEDBACK_SW);
+	assert_int_equal(collector_counts(c)->foreign, 0);
+	collector_free(c);
+}
+
 static void misses_are_attributed_to_their_frame(void **state)
 {
 	struct collector *c = make(STAMP_SW, true, 64);
@@ -230,6 +253,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_frame_waits_for_its_stamps_and_no_longer),
 		cmocka_unit_test(duplicate_foreign_and_early_stamps),
+		cmocka_unit_test(early_stamps_wait_past_a_skipped_frame),
 		cmocka_unit_test(misses_are_attributed_to_their_frame),
 		cmocka_unit_test(a_launch_far_ahead_is_waited_for),
 		cmocka_unit_test(gaps_become_one_record_a_frame),

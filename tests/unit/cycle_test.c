@@ -530,6 +530,53 @@ static void a_slow_send_does_not_make_a_backlog(void **state)
 	world_free(w);
 }
 
+static void an_hour_asleep_costs_neither_time_nor_events(void **state)
+{
+	struct stream stream = one();
+	struct cycle_settings settings = timer(31250, 200000000);
+	struct world *w = world_new(&stream, 1, &settings);
+
+	(void)state;
+	w->late_at = 100 * MS;
+	w->late = HOUR;
+	w->stop_at = HOUR + 200 * MS;
+	struct tally tally = run(w); /* the ring holds far fewer events than cycles were missed */
+
+	assert_in_range(tally.skipped, (uint64_t)(HOUR / 31250) - 2, (uint64_t)(HOUR / 31250) + 2);
+	assert_no_burst(w, 31250);
+	world_free(w);
+}
+
+static void of_one_call_only_the_launches_that_have_passed_are_skipped(void **state)
+{
+	struct stream streams[2] = { one(), one() };
+	struct cycle_settings settings = { .cycle_ns = MS,
+					   .base_ns = EPOCH,
+					   .lead_ns = 200 * US,
+					   .late_max_ns = -10 * US,
+					   .span_ns = MS,
+					   .cycles = 50 };
+	unsigned seen[2] = { 0 };
+
+	(void)state;
+	streams[1].offset_ns = 500 * US;
+	struct world *w = world_new(streams, 2, &settings);
+
+	/* the wake-up of one cycle ends 300 us late: 100 us after the first launch, 400 us before the second */
+	w->late_at = 20 * MS;
+	w->late = 300 * US;
+	struct tally tally = run(w);
+
+	assert_int_equal(tally.skipped, 1);
+	for (unsigned i = 0; i < w->sent_count; i++) {
+		assert_true(w->sent[i].tai < w->sent[i].frame.launch);
+		seen[w->sent[i].frame.stream]++;
+	}
+	assert_int_equal(seen[0], 49);
+	assert_int_equal(seen[1], 50);
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -546,6 +593,8 @@ int main(void)
 		cmocka_unit_test(refused_frames_keep_their_number_and_link_down_ones_do_not),
 		cmocka_unit_test(a_skipped_last_frame_is_made_up_for),
 		cmocka_unit_test(a_slow_send_does_not_make_a_backlog),
+		cmocka_unit_test(an_hour_asleep_costs_neither_time_nor_events),
+		cmocka_unit_test(of_one_call_only_the_launches_that_have_passed_are_skipped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
