@@ -111,8 +111,9 @@ void rx_explain_drops(FILE *out, const struct rx_facts *facts)
 	const uint16_t ethertype = facts->options->ethertype;
 
 	line(out, c->records_lost,
-	     "records lost: the ring was full (--ring-size); counters and kernel statistics are "
-	     "exact, the log lacks them");
+	     "records lost: the ring was full (--ring-size); counts and latency are the kernel's "
+	     "and "
+	     "exact, the log and the number of late frames lack them");
 	line(out, facts->socket_drops,
 	     "frames lost: the socket's buffer was full; they are in no statistic");
 	line(out, c->ignored_many + facts->other_frames,

@@ -12,7 +12,7 @@
 /* The program on the interface: its number (0: none), where it is and, if it may be asked for, its name. */
 static int query(int ifindex, uint32_t *id, const char **place)
 {
-	LIBBPF_OPTS(bpf_xdp_query_opts, opts);
+	struct bpf_xdp_query_opts opts = { .sz = sizeof(opts) };
 	int ret = bpf_xdp_query(ifindex, 0, &opts);
 
 	if (ret)
@@ -60,10 +60,11 @@ int xdp_check_free(int ifindex, const char *ifname, struct error *err)
 		return 0;
 	program_name(id, name);
 	if (!strcmp(name, "receive_xdp"))
-		return error_system(err,
-				    "%s: another receiver is running there (XDP program %u '%s', "
-				    "%s): end it; or start it with --pass, and use --timestamps sw here",
-				    ifname, id, name, place);
+		return error_system(
+			err,
+			"%s: another receiver is running there (XDP program %u '%s', "
+			"%s): end it; or start it with --pass, and use --timestamps sw here",
+			ifname, id, name, place);
 	return error_system(err,
 			    "%s: XDP program %u '%s' (%s) is attached already and is not replaced: "
 			    "detach it (`ip link set dev %s xdp off`, or end its owner), or use "
@@ -73,7 +74,7 @@ int xdp_check_free(int ifindex, const char *ifname, struct error *err)
 
 static int attach_link(int ifindex, int program_fd, uint32_t flags)
 {
-	LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = flags);
+	struct bpf_link_create_opts opts = { .sz = sizeof(opts), .flags = flags };
 	int fd = bpf_link_create(program_fd, ifindex, BPF_XDP, &opts);
 
 	return fd < 0 ? -errno : fd;

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The receiver on ports with hardware stamps: simulated ones, in virtual time.
+# vm: --timeout 400 --copy build/tools/sender:lab/sender
+
+load_ports() {
+	insmod /lab/modules/tsnsim.ko model="$1"
+	ip link set tsn0 up
+	ip link set tsn1 up
+	for _ in $(seq 50); do
+		[ "$(cat /sys/class/net/tsn1/carrier 2>/dev/null)" != 1 ] || break
+		sleep 0.1
+	done
+	# the kernel's TAI offset is 0 after boot, and so is that of the simulated clocks
+	out=$(mktemp)
+	err=$(mktemp)
+}
+
+teardown() {
+	[ -z "${receiver:-}" ] || kill -KILL "$receiver" 2>/dev/null || true
+	rmmod tsnsim 2>/dev/null || true
+}
+
+start_receiver() {
+	local ready
+
+	ready=$(mktemp -u)
+	mkfifo "$ready"
+	tsnpub receive --iface tsn1 --json --quiet --duration 60s --ready-fd 7 "$@" >"$out" 2>"$err" 7>"$ready" 3>&- &
+	receiver=$!
+	read -r -t 20 <"$ready" || { cat "$err" >&2; return 1; }
+}
+
+finish_receiver() {
+	receiver_status=0
+	wait "$receiver" || receiver_status=$?
+	receiver=
+}
+
+# The first member of that name (the guest has no jq).
+json() {
+	tr -d ' \n' <"$out" | grep -o "\"$1\":[^,}]*" | head -n 1 | sed 's/^[^:]*://; s/"//g'
+}
+
+# A value of the first latency of that source.
+latency() {
+	tr -d ' \n' <"$out" | grep -o "{\"figure\":\"latency\",\"formula\":\"RX-launch\",\"source\":\"$1\"[^}]*" | head -n 1 |
+		grep -o "\"$2\":[^,}]*" | sed 's/^[^:]*://'
+}
+
+# "TX RX" as numbers: what hardware timestamping of tsn1 is set to
+stamping() {
+	hwstamp_ctl -i tsn1 | awk '/tx_type/ { tx = $2 } /rx_filter/ { rx = $2 } END { print tx, rx }'
+}
+
+@test "an i226 port: hardware stamps in XDP, and timestamping is put back" {
+	load_ports i226
+	[ "$(stamping)" = "0 0" ]
+	start_receiver
+	[ "$(stamping)" = "0 1" ]
+	/lab/sender tsn0 gap 1000 send 100 last 3>&-
+	finish_receiver
+	[ "$receiver_status" -eq 0 ]
+	[ "$(json path)" = xdp-native ]
+	[ "$(json stamps)" = hw ]
+	[ "$(json frames)" -eq 101 ]
+	[ "$(json without_hw_stamp)" -eq 0 ]
+	[ "$(latency hw count)" -eq 101 ]
+	# on the wire: 672 ns for the frame, 500 ns of cable, and the sender's own time before
+	[ "$(latency hw min_ns)" -gt 500 ]
+	[ "$(latency hw p50_ns)" -lt 100000 ]
+	[ "$(stamping)" = "0 0" ]
+}
+
+@test "an LS1028A port: hardware stamps through a socket, since XDP has none there" {
+	load_ports ls1028a
+	start_receiver
+	/lab/sender tsn0 --vlan 5 gap 1000 send 100 last 3>&-
+	finish_receiver
+	[ "$receiver_status" -eq 0 ]
+	[ "$(json path)" = socket ]
+	[ "$(json stamps)" = hw ]
+	[ "$(json frames)" -eq 101 ]
+	[ "$(json tagged)" -eq 101 ]
+	[ "$(json without_hw_stamp)" -eq 0 ]
+	grep -q "not to be had in XDP" "$err"
+	[ "$(stamping)" = "0 0" ]
+
+	start_receiver --timestamps xdp
+	/lab/sender tsn0 --vlan 5 gap 1000 send 100 last 3>&-
+	finish_receiver
+	[ "$(json path)" = xdp-native ]
+	[ "$(json stamps)" = xdp ]
+	[ "$(json frames)" -eq 101 ]
+
+	run tsnpub receive --iface tsn1 --timestamps hw
+	[ "$status" -eq 3 ]
+	[[ $output == *"use --timestamps hw-socket"* ]]
+	[ "$(stamping)" = "0 0" ]
+}
+
+@test "what ptp4l has switched on stays as it was" {
+	load_ports i226
+	hwstamp_ctl -i tsn1 -t 1 -r 12 >/dev/null
+	before=$(stamping)
+	start_receiver
+	/lab/sender tsn0 send 10 last 3>&-
+	finish_receiver
+	[ "$(json stamps)" = hw ]
+	[ "$(stamping)" = "$before" ]
+}
+
+@test "two receivers in turn: the last one puts timestamping back; after SIGKILL the next one does" {
+	load_ports i226
+	start_receiver
+	first=$receiver
+	first_out=$out
+	out=$(mktemp)
+	start_receiver --timestamps hw-socket
+	kill -INT "$first"
+	wait "$first" || true
+	[ "$(stamping)" = "0 1" ]
+	kill -INT "$receiver"
+	finish_receiver
+	[ "$(stamping)" = "0 0" ]
+
+	start_receiver
+	kill -KILL "$receiver"
+	wait "$receiver" || true
+	[ "$(stamping)" = "0 1" ]
+	start_receiver
+	kill -INT "$receiver"
+	finish_receiver
+	[ "$(stamping)" = "0 0" ]
+}
+
+@test "a PTP daemon that starts meanwhile keeps the stamps it relies on" {
+	load_ports i226
+	start_receiver
+	ptp4l -i tsn1 -m -2 --uds_address /run/ptp4l.test >/dev/null 2>&1 3>&- &
+	daemon=$!
+	sleep 3
+	kill -INT "$receiver"
+	finish_receiver
+	[ "$(stamping)" != "0 0" ]
+	grep -q "a PTP daemon has started" "$err" || [ "$(stamping)" != "0 1" ]
+	kill "$daemon"
+	wait "$daemon" || true
+}
