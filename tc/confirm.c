@@ -14,6 +14,7 @@
 #include "tc/deploy.h"
 
 #define CONFIRMED SIGUSR1
+#define RELEASE_PATIENCE_NS (20 * NSEC_PER_SEC)
 #define LOCK_PATIENCE_NS (10 * NSEC_PER_SEC)
 
 /* What the parent writes into the pipe. */
@@ -172,6 +173,41 @@ int confirm_wait_begin(struct confirm_guard *guard, int64_t timeout_ns)
 void confirm_cancel(struct confirm_guard *guard)
 {
 	give_order(guard, (struct order){ 'x', 0 });
+}
+
+/* The record still names that guard: its work is not done. Unreadable counts as done. */
+static bool state_is_of(const char *interface, struct process guard)
+{
+	static struct state state;
+	struct error ignored = ERROR_INIT;
+	bool ours;
+
+	if (state_read(interface, &state, &ignored))
+		return false;
+	ours = state.guard.pid == guard.pid && state.guard.start == guard.start;
+	state_free(&state);
+	return ours;
+}
+
+int confirm_release(struct confirm_guard *guard, const char *interface, struct error *err)
+{
+	int64_t end = clock_now_ns(CLOCK_MONOTONIC) + RELEASE_PATIENCE_NS;
+	struct timespec pause = ns_to_timespec(10 * NSEC_PER_MSEC);
+
+	close(guard->pipe);
+	guard->pipe = -1;
+	while (process_lives(guard->process)) {
+		if (clock_now_ns(CLOCK_MONOTONIC) > end)
+			return error_system(err,
+					    "%s: the schedule was not taken back within 20 s; `tsnpub schedule show %s` "
+					    "tells more",
+					    interface, interface);
+		nanosleep(&pause, NULL);
+	}
+	if (state_is_of(interface, guard->process))
+		return error_system(err, "%s: taking the schedule back failed; `tsnpub schedule clear %s` tries again",
+				    interface, interface);
+	return 0;
 }
 
 int confirm_tell(struct process guard)

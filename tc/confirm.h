@@ -29,6 +29,12 @@ int confirm_wait_begin(struct confirm_guard *guard, int64_t timeout_ns);
 /* The caller took everything back by itself: the guard ends. */
 void confirm_cancel(struct confirm_guard *guard);
 
+/*
+ * Ends what deploy_apply() was told to hold: the guard takes the schedule back, which is awaited, at most 20 s. Needs no
+ * capabilities, the guard has its own. Returns 0, or -1 with the error.
+ */
+int confirm_release(struct confirm_guard *guard, const char *interface, struct error *err);
+
 /* From another process: tells the guard of a record that the schedule may stay. Returns 0, or -1 (it is gone). */
 int confirm_tell(struct process guard);
 

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "tc/confirm.h"
 #include "tc/deployment_json.h"
 #include "tc/request.h"
 #include "tc/tc_headers.h"
 
+#define RESET_DELAY_NS (50 * NSEC_PER_MSEC) /* until a reset that a request caused has begun */
 #define LIVE_LEAD_NS (100 * NSEC_PER_MSEC) /* a changed schedule begins no sooner */
 
 struct applying {
@@ -151,6 +151,18 @@ static int refused(const struct applying *a, int result, const char *what)
 	return -1;
 }
 
+/* A change of the NIC's mode may take the link down, a moment after the request was answered. */
+static int wait_carrier(struct applying *a)
+{
+	struct timespec moment = ns_to_timespec(RESET_DELAY_NS);
+
+	if (step(a, "waiting for carrier"))
+		return -1;
+	if (a->device->nic->mode_switch_resets)
+		nanosleep(&moment, NULL);
+	return device_wait_carrier(a->nl, a->device, a->options->carrier_ns, a->err);
+}
+
 static int send_requests(struct applying *a, bool live)
 {
 	static _Alignas(8) unsigned char buffer[REQUEST_MAX];
@@ -162,12 +174,11 @@ static int send_requests(struct applying *a, bool live)
 		int result;
 
 		nlh = mnl_nlmsg_put_header(buffer);
-		if (!deployment_request(a->deployment, a->device->link.index, a->result->base_ns, i,
+		/* when live, etf stands as it should already, and could not be changed */
+		if ((live && i > 0) ||
+		    !deployment_request(a->deployment, a->device->link.index, a->result->base_ns, i,
 					nlh, &info))
-			return 0;
-		/* etf stands as it should already, and could not be changed */
-		if (live && i > 0)
-			return 0;
+			return i > 1 ? wait_carrier(a) : 0;
 		if (step(a, info.name))
 			return -1;
 		request = netlink_request(a->nl, RTM_NEWQDISC, REQUEST_FLAGS);
@@ -182,8 +193,7 @@ static int send_requests(struct applying *a, bool live)
 				    "the kernel says of %s: %s", info.name, netlink_extack(a->nl));
 		if (i > 0)
 			continue;
-		if (step(a, "waiting for carrier") ||
-		    device_wait_carrier(a->nl, a->device, a->options->carrier_ns, a->err))
+		if (!live && wait_carrier(a))
 			return -1;
 		if (a->options->after_root && (step(a, "waiting for the clocks") ||
 					       a->options->after_root(a->options->context, a->err)))
@@ -340,6 +350,7 @@ int deploy_apply(struct netlink *nl, struct device *device, const struct deploym
 		 struct error *err)
 {
 	struct applying *a = calloc(1, sizeof(*a));
+	bool guarded = options->confirm_ns || options->hold;
 	struct confirm_guard guard = { .pipe = -1 };
 	int done = -1;
 
@@ -354,19 +365,20 @@ int deploy_apply(struct netlink *nl, struct device *device, const struct deploym
 	a->err = err;
 	if (begin(a))
 		goto out;
-	if (options->confirm_ns && confirm_start(&guard, device->link.name, lock, err))
+	if (guarded && confirm_start(&guard, device->link.name, lock, err))
 		goto out;
 	a->state.guard = guard.process;
 	if (state_write(&a->state, err)) {
-		if (options->confirm_ns)
+		if (guarded)
 			confirm_cancel(&guard);
 		goto out;
 	}
 	done = apply_steps(a);
 	if (!done) {
-		a->state.step = options->confirm_ns ? STATE_UNCONFIRMED : STATE_APPLIED;
+		a->state.step = guarded ? STATE_UNCONFIRMED : STATE_APPLIED;
 		a->state.detail[0] = '\0';
-		a->state.deadline_ns = clock_now_ns(CLOCK_BOOTTIME) + options->confirm_ns;
+		a->state.deadline_ns =
+			options->confirm_ns ? clock_now_ns(CLOCK_BOOTTIME) + options->confirm_ns : 0;
 		done = state_write(&a->state, err);
 	}
 	if (!done && options->confirm_ns && confirm_wait_begin(&guard, options->confirm_ns))
@@ -375,8 +387,10 @@ int deploy_apply(struct netlink *nl, struct device *device, const struct deploym
 				    device->link.name);
 	if (done) {
 		roll_back(a);
-		if (options->confirm_ns && guard.pipe >= 0)
+		if (guarded && guard.pipe >= 0)
 			confirm_cancel(&guard);
+	} else if (options->hold) {
+		*options->hold = guard;
 	}
 out:
 	state_free(&a->state);

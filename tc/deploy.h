@@ -8,6 +8,7 @@
 
 #include <signal.h>
 
+#include "tc/confirm.h"
 #include "tc/device.h"
 #include "tc/findings.h"
 #include "tc/installed.h"
@@ -19,6 +20,11 @@ struct deploy_options {
 	bool force; /* also where what is there cannot be put back */
 	bool brought_up; /* the caller switched the interface on: a rollback switches it off */
 	int64_t confirm_ns; /* 0: stays; else taken back unless confirmed */
+	/*
+	 * Not NULL: the schedule stands as long as this process lives and holds the guard, which is filled in (see
+	 * confirm_release()). Excludes confirm_ns.
+	 */
+	struct confirm_guard *hold;
 	int64_t carrier_ns; /* how long to wait for carrier */
 	/* Called when gates or classes stand and the carrier is back, before etf; -1 with the error fails the apply. */
 	int (*after_root)(void *context, struct error *err);

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Any bytes as the kernel's answers to a dump of qdiscs and classes. An input that begins with 'x' is hexadecimal text, so
+ * that the seeds can be read.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tc/fit.h"
+#include "tc/installed.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void take_messages(const uint8_t *data, size_t size)
+{
+	static struct installed installed;
+	static struct schedule schedule;
+	static struct window windows[SCHEDULE_GATES_MAX];
+	size_t at = 0;
+
+	memset(&installed, 0, sizeof(installed));
+	while (at + sizeof(struct nlmsghdr) <= size) {
+		struct nlmsghdr head;
+		size_t length;
+		void *copy;
+
+		memcpy(&head, data + at, sizeof(head));
+		length = head.nlmsg_len;
+		if (length < sizeof(head) || length > size - at)
+			break;
+		/* its own block, so that a read beyond its end is seen */
+		copy = malloc(length);
+		if (!copy)
+			break;
+		memcpy(copy, data + at, length);
+		installed_take(&installed, copy);
+		free(copy);
+		at += NLMSG_ALIGN(length);
+	}
+	for (int admin = 0; admin < 2; admin++)
+		if (!installed_schedule(&installed, admin, NULL, &schedule))
+			for (unsigned c = 0; c < schedule.class_count; c++)
+				schedule_windows(&schedule, c, windows, SCHEDULE_GATES_MAX);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t *bytes;
+	size_t count = 0;
+
+	if (!size || data[0] != 'x') {
+		take_messages(data, size);
+		return 0;
+	}
+	bytes = malloc(size);
+	if (!bytes)
+		return 0;
+	for (size_t i = 1; i + 1 < size; i += 2) {
+		char digits[3] = { (char)data[i], (char)data[i + 1], 0 };
+
+		bytes[count++] = (uint8_t)strtoul(digits, NULL, 16);
+	}
+	take_messages(bytes, count);
+	free(bytes);
+	return 0;
+}
