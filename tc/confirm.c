@@ -199,13 +199,16 @@ int confirm_release(struct confirm_guard *guard, const char *interface, struct e
 	while (process_lives(guard->process)) {
 		if (clock_now_ns(CLOCK_MONOTONIC) > end)
 			return error_system(err,
-					    "%s: the schedule was not taken back within 20 s; `tsnpub schedule show %s` "
+					    "%s: the schedule was not taken back within 20 s; "
+					    "`tsnpub schedule show %s` "
 					    "tells more",
 					    interface, interface);
 		nanosleep(&pause, NULL);
 	}
 	if (state_is_of(interface, guard->process))
-		return error_system(err, "%s: taking the schedule back failed; `tsnpub schedule clear %s` tries again",
+		return error_system(err,
+				    "%s: taking the schedule back failed; `tsnpub schedule clear "
+				    "%s` tries again",
 				    interface, interface);
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include "tc/tc_headers.h"
 
 #define RESET_DELAY_NS (50 * NSEC_PER_MSEC) /* until a reset that a request caused has begun */
+#define RESTORE_CARRIER_NS (15 * NSEC_PER_SEC)
 #define LIVE_LEAD_NS (100 * NSEC_PER_MSEC) /* a changed schedule begins no sooner */
 
 struct applying {
@@ -175,9 +176,8 @@ static int send_requests(struct applying *a, bool live)
 
 		nlh = mnl_nlmsg_put_header(buffer);
 		/* when live, etf stands as it should already, and could not be changed */
-		if ((live && i > 0) ||
-		    !deployment_request(a->deployment, a->device->link.index, a->result->base_ns, i,
-					nlh, &info))
+		if ((live && i > 0) || !deployment_request(a->deployment, a->device->link.index,
+							   a->result->base_ns, i, nlh, &info))
 			return i > 1 ? wait_carrier(a) : 0;
 		if (step(a, info.name))
 			return -1;
@@ -243,7 +243,10 @@ static int remove_former(struct applying *a, bool live, const char *why)
 		return -1;
 	a->result->gap_ns = clock_now_ns(CLOCK_MONOTONIC);
 	result = qdisc_delete_root(a->nl, a->device->link.index);
-	return result ? refused(a, result, "removing the root qdisc") : 0;
+	if (result)
+		return refused(a, result, "removing the root qdisc");
+	/* with the link down the kernel would take gates for too short */
+	return wait_carrier(a);
 }
 
 static int apply_steps(struct applying *a)
@@ -377,8 +380,9 @@ int deploy_apply(struct netlink *nl, struct device *device, const struct deploym
 	if (!done) {
 		a->state.step = guarded ? STATE_UNCONFIRMED : STATE_APPLIED;
 		a->state.detail[0] = '\0';
-		a->state.deadline_ns =
-			options->confirm_ns ? clock_now_ns(CLOCK_BOOTTIME) + options->confirm_ns : 0;
+		a->state.deadline_ns = options->confirm_ns
+					       ? clock_now_ns(CLOCK_BOOTTIME) + options->confirm_ns
+					       : 0;
 		done = state_write(&a->state, err);
 	}
 	if (!done && options->confirm_ns && confirm_wait_begin(&guard, options->confirm_ns))
@@ -401,6 +405,8 @@ out:
 static int put_back(const struct state *state, const struct snapshot *snapshot, struct error *err)
 {
 	struct netlink *nl = netlink_open(NETLINK_ROUTE, err);
+	struct timespec moment = ns_to_timespec(RESET_DELAY_NS);
+	struct error ignored = ERROR_INIT;
 	struct device device;
 	int result = -1;
 
@@ -408,6 +414,12 @@ static int put_back(const struct state *state, const struct snapshot *snapshot, 
 		return -1;
 	if (device_read(nl, state->interface, &device, err))
 		goto out;
+	/* where leaving TSN mode resets the adapter the link has to be back before gates are */
+	if (device.link.up && device.nic->mode_switch_resets &&
+	    !qdisc_delete_root(nl, state->ifindex)) {
+		nanosleep(&moment, NULL);
+		device_wait_carrier(nl, &device, RESTORE_CARRIER_NS, &ignored);
+	}
 	if (snapshot_restore(nl, state->ifindex, state->interface, snapshot, err))
 		goto out;
 	if (device.link.up && !snapshot->was_up && device_set_up(nl, &device, false, err))

@@ -112,8 +112,8 @@ const char *snapshot_obstacle(const struct snapshot *snapshot)
 	/* without classes and filters, and with options that the kernel takes back as it tells them */
 	static const char *const good[] = { "noqueue",    "mq",       "mqprio", "taprio",
 					    "etf",        "pfifo",    "bfifo",  "pfifo_head_drop",
-					    "pfifo_fast", "fq_codel", "fq",     "codel",
-					    "sfq",        "fq_pie",   "pie",    "cake" };
+					    "pfifo_fast", "fq_codel", "codel",  "fq",
+					    "sfq" };
 	static _Thread_local char bad[16];
 
 	for (unsigned i = 0; i < snapshot->count; i++) {
@@ -146,6 +146,31 @@ int qdisc_delete_root(struct netlink *nl, int ifindex)
 	return result == -ENOENT || result == -EINVAL ? 0 : result;
 }
 
+/*
+ * CoDel keeps its times in units of 1024 ns and tells them in us, rounded down: what it told, given back, would be rounded
+ * down once more. One us more gives the same unit again, for every value.
+ */
+static void put_codel(struct nlmsghdr *request, const struct nlattr *options, bool plain)
+{
+	struct nlattr *nest = attr_nest_plain(request, TCA_OPTIONS);
+	const struct nlattr *attr;
+
+	mnl_attr_for_each_nested(attr, options)
+	{
+		unsigned type = mnl_attr_get_type(attr);
+		const uint32_t *value = netlink_payload(attr, sizeof(*value));
+		bool is_time = type == TCA_FQ_CODEL_TARGET || type == TCA_FQ_CODEL_INTERVAL ||
+			       type == (plain ? TCA_CODEL_CE_THRESHOLD : TCA_FQ_CODEL_CE_THRESHOLD);
+
+		if (is_time && value)
+			mnl_attr_put_u32(request, (uint16_t)type, *value + 1);
+		else
+			mnl_attr_put(request, attr->nla_type, mnl_attr_get_payload_len(attr),
+				     mnl_attr_get_payload(attr));
+	}
+	mnl_attr_nest_end(request, nest);
+}
+
 /* The options as a request takes them: a dump of taprio also tells the schedule to come, one of mqprio too much. */
 static void put_options(struct nlmsghdr *request, const struct parts *parts, bool admin)
 {
@@ -161,6 +186,10 @@ static void put_options(struct nlmsghdr *request, const struct parts *parts, boo
 		if (size >= sizeof(*qopt) && !qopt->hw)
 			size = sizeof(*qopt);
 		mnl_attr_put(request, TCA_OPTIONS, size, qopt);
+		return;
+	}
+	if (!strcmp(parts->kind, "fq_codel") || !strcmp(parts->kind, "codel")) {
+		put_codel(request, parts->options, !strcmp(parts->kind, "codel"));
 		return;
 	}
 	if (strcmp(parts->kind, "taprio") != 0) {

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/config_file.h"
 #include "cli/publish_options.h"
+#include "cli/publish_schedule.h"
 #include "engine/transmit.h"
 #include "report/json.h"
 #include "report/live.h"
@@ -246,6 +247,7 @@ int cmd_publish(int argc, char **argv)
 	struct publish_line *line = calloc(1, sizeof(*line));
 	struct publish_request request = { 0 };
 	struct config_file config = { 0 };
+	struct publish_schedule schedule;
 	struct error err = ERROR_INIT;
 	int status = -1;
 
@@ -263,7 +265,16 @@ int cmd_publish(int argc, char **argv)
 	if (publish_convert(&line->texts, line->config ? &config : NULL, &request, &err) < 0)
 		goto out;
 	request.publisher.argv = argv;
+	if (publish_schedule_begin(line->config ? &config : NULL, line->config, request.apply,
+				   &request.publisher, &schedule, &err) < 0)
+		goto out;
 	status = run(&request, &err);
+	if (status < 0)
+		error_report(&err);
+	if (publish_schedule_end(&schedule, &err) < 0)
+		status = -1;
+	else if (status < 0)
+		status = err.status;
 out:
 	if (status < 0)
 		status = error_report(&err);

@@ -54,6 +54,8 @@ static const struct option_row options[PUBLISH_OPTIONS] = {
 				    "on, off or auto: the launch time is the latest one (as etf is "
 				    "set)" },
 	[PUBLISH_ON_LINK_LOSS] = { "on-link-loss", 0, "WHAT", 3, "wait (default) or stop" },
+	[PUBLISH_APPLY] = { "apply", 0, NULL, 3,
+			    "install the schedule of the file first, and take it back at the end" },
 #define SYNC_ROW(option, name, argument, text) \
 	[PUBLISH_SYNC_FIRST + SYNC_OPTION_##option] = { name, 0, argument, 4, text },
 	SYNC_OPTION_TABLE(SYNC_ROW)
@@ -434,7 +436,8 @@ static int convert_realtime(struct conversion *c)
 				   "(sched_setattr(2)); use a "
 				   "cpuset, or --policy fifo",
 				   c->what, text);
-	return flag(c, PUBLISH_STRICT, &p->strict);
+	return flag(c, PUBLISH_APPLY, &c->request->apply) < 0 ? -1
+							      : flag(c, PUBLISH_STRICT, &p->strict);
 }
 
 static int convert_stamps(struct conversion *c)
@@ -598,7 +601,7 @@ static int convert_streams(struct conversion *c)
 	result = streams_from_text(what_stream, &source, texts, p->count, p->cycle_ns, p->streams,
 				   c->err);
 	for (unsigned i = 0; !result && i < p->count; i++)
-		if (p->streams[i].offset_ns == STREAM_ANYWHERE)
+		if (p->streams[i].offset_ns == STREAM_ANYWHERE && !(c->file && c->file->schedule))
 			result = error_input(c->err,
 					     "%s 'anywhere': the publisher needs a time; `tsnpub "
 					     "schedule plan` finds one",

@@ -33,6 +33,7 @@ enum publish_option {
 	PUBLISH_SPIN,
 	PUBLISH_DEADLINE_MODE,
 	PUBLISH_ON_LINK_LOSS,
+	PUBLISH_APPLY,
 	PUBLISH_SYNC_FIRST, /* as enum sync_option */
 	PUBLISH_SYNC_LAST = PUBLISH_SYNC_FIRST + SYNC_OPTIONS - 1,
 	PUBLISH_CPU,
@@ -63,6 +64,7 @@ struct publish_texts {
 struct publish_request {
 	struct publisher_options publisher; /* its streams are owned by this */
 	bool json, quiet;
+	bool apply; /* the file's schedule for the length of the run */
 };
 
 struct config_file;

@@ -25,13 +25,15 @@ static int load(const struct config_file *config, const struct publisher_options
 		return -1;
 	snprintf(schedule->interface, sizeof(schedule->interface), "%.15s", publisher->ifname);
 	if (schedule->stream_cycle_ns != publisher->cycle_ns)
-		return error_input(err, "--cycle: with a schedule in the file, the cycle is the file's");
+		return error_input(err,
+				   "--cycle: with a schedule in the file, the cycle is the file's");
 	free(ready->file.streams);
 	ready->file.stream_count = publisher->count;
 	ready->file.streams = calloc(publisher->count + 1, sizeof(*ready->file.streams));
 	if (!ready->file.streams)
 		return error_system(err, "no memory for the streams");
-	memcpy(ready->file.streams, publisher->streams, publisher->count * sizeof(*publisher->streams));
+	memcpy(ready->file.streams, publisher->streams,
+	       publisher->count * sizeof(*publisher->streams));
 	return 0;
 }
 
@@ -45,25 +47,28 @@ static int deploy(struct netlink *nl, struct schedule_ready *ready, const char *
 		  struct publish_schedule *schedule, struct error *err)
 {
 	static struct deploy_result result;
-	struct deploy_options options = {
-		.file = file, .hold = &schedule->hold, .carrier_ns = CARRIER_NS, .brought_up = ready->brought_up, .say = say
-	};
+	struct deploy_options options = { .file = file,
+					  .hold = &schedule->hold,
+					  .carrier_ns = CARRIER_NS,
+					  .brought_up = ready->brought_up,
+					  .say = say };
 	int lock = state_lock(ready->device.link.name, err), done;
 
 	if (lock < 0)
 		return -1;
 	done = schedule_refuse_silence(nl, ready, false, err) ||
-			       deploy_apply(nl, &ready->device, &ready->preparation.deployment, lock, &options, &result,
-					    err) ?
-		       -1 :
-		       0;
+			       deploy_apply(nl, &ready->device, &ready->preparation.deployment,
+					    lock, &options, &result, err)
+		       ? -1
+		       : 0;
 	close(lock);
 	if (done)
 		return -1;
 	schedule->applied = true;
 	snprintf(schedule->interface, sizeof(schedule->interface), "%s", ready->device.link.name);
 	schedule_print_findings(NULL, &result.notes, true);
-	message_note("%s: schedule of %s applied, taken back at the end", schedule->interface, file);
+	message_note("%s: schedule of %s applied, taken back at the end", schedule->interface,
+		     file);
 	return 0;
 }
 
@@ -87,25 +92,35 @@ static int compare(const struct installed *installed, const struct schedule *nam
 		return 0;
 	gates.stream_cycle_ns = publisher->cycle_ns;
 	if (!schedule_cycles_agree(&gates)) {
-		message_warn("the gates' cycle (%s) and --cycle (%s) are not multiples of one another: frames drift through "
+		message_warn("the gates' cycle (%s) and --cycle (%s) are not multiples of one "
+			     "another: frames drift through "
 			     "the gates",
-			     format_duration(gates.cycle_ns, a), format_duration(publisher->cycle_ns, b));
-		return publisher->strict ? error_input(err, "--strict: the cycles of gates and streams do not agree") : 0;
+			     format_duration(gates.cycle_ns, a),
+			     format_duration(publisher->cycle_ns, b));
+		return publisher->strict
+			       ? error_input(
+					 err,
+					 "--strict: the cycles of gates and streams do not agree")
+			       : 0;
 	}
-	difference = ((publisher->has_base ? publisher->base_ns : 0) - gates.base_ns) % gates.cycle_ns;
+	difference = ((publisher->has_base ? publisher->base_ns : 0) - gates.base_ns) %
+		     gates.cycle_ns;
 	for (unsigned i = 0; i < publisher->count; i++) {
 		struct stream stream = publisher->streams[i];
 		struct fit fit;
 
 		if (stream.offset_ns == STREAM_ANYWHERE)
 			continue;
-		shift(&stream, difference, gates.stream_cycle_ns < gates.cycle_ns ? gates.stream_cycle_ns : gates.cycle_ns);
+		shift(&stream, difference,
+		      gates.stream_cycle_ns < gates.cycle_ns ? gates.stream_cycle_ns
+							     : gates.cycle_ns);
 		fit_stream(&gates, &stream, mbps, &fit);
 		if (fit.class >= 0 && fit.fits)
 			continue;
 		wrong++;
 		if (publisher->strict)
-			return error_input(err, "--strict: stream %u %s", stream.id, fit_text(&gates, &fit, text));
+			return error_input(err, "--strict: stream %u %s", stream.id,
+					   fit_text(&gates, &fit, text));
 		message_warn("stream %u %s", stream.id, fit_text(&gates, &fit, text));
 	}
 	(void)wrong;
@@ -113,8 +128,8 @@ static int compare(const struct installed *installed, const struct schedule *nam
 }
 
 /* Nothing is deployed: do the streams fall into what stands there? */
-static int verify(struct netlink *nl, const struct schedule *names, const struct publisher_options *publisher,
-		  struct error *err)
+static int verify(struct netlink *nl, const struct schedule *names,
+		  const struct publisher_options *publisher, struct error *err)
 {
 	static struct installed installed;
 	struct error ignored = ERROR_INIT;
@@ -125,9 +140,11 @@ static int verify(struct netlink *nl, const struct schedule *names, const struct
 	    installed_read(nl, device.link.index, device.link.name, &installed, &ignored))
 		return 0;
 	if (installed.is_taprio)
-		return compare(&installed, names, publisher, device.speed_mbps ? device.speed_mbps : 1000, err);
+		return compare(&installed, names, publisher,
+			       device.speed_mbps ? device.speed_mbps : 1000, err);
 	if (names && names->gate_count)
-		message_warn("the file has a schedule, but none is installed on %s; --apply installs it for this run, "
+		message_warn("the file has a schedule, but none is installed on %s; --apply "
+			     "installs it for this run, "
 			     "`tsnpub schedule apply` for good",
 			     publisher->ifname);
 	return 0;
@@ -142,7 +159,8 @@ static bool has_unplaced(const struct publisher_options *publisher)
 }
 
 int publish_schedule_begin(const struct config_file *config, const char *file, bool apply,
-			   struct publisher_options *publisher, struct publish_schedule *schedule, struct error *err)
+			   struct publisher_options *publisher, struct publish_schedule *schedule,
+			   struct error *err)
 {
 	struct schedule_ready *ready = calloc(1, sizeof(*ready));
 	bool in_file = config && config->schedule;
@@ -153,11 +171,13 @@ int publish_schedule_begin(const struct config_file *config, const char *file, b
 	if (!ready)
 		return error_system(err, "no memory for the schedule");
 	if (apply && !in_file) {
-		error_input(err, "--apply: no schedule: in the file; `man 5 tsnpub-schedule` shows how one looks");
+		error_input(err, "--apply: no schedule: in the file; `man 5 tsnpub-schedule` shows "
+				 "how one looks");
 		goto out;
 	}
 	if (has_unplaced(publisher) && !in_file) {
-		error_input(err, "offset 'anywhere': only a schedule: in the file can find a place; write a time");
+		error_input(err, "offset 'anywhere': only a schedule: in the file can find a "
+				 "place; write a time");
 		goto out;
 	}
 	nl = netlink_open(NETLINK_ROUTE, err);
@@ -168,14 +188,16 @@ int publish_schedule_begin(const struct config_file *config, const char *file, b
 			goto out;
 		if (apply && schedule_need_admin(publisher->ifname, err))
 			goto out;
-		if ((apply || has_unplaced(publisher)) && schedule_get_ready(nl, ready, apply ? CARRIER_NS : 0)) {
+		if ((apply || has_unplaced(publisher)) &&
+		    schedule_get_ready(nl, ready, apply ? CARRIER_NS : 0)) {
 			error_input(err, "%s: the schedule does not hold (see above)", file);
 			goto out;
 		}
-		memcpy(publisher->streams, ready->file.streams, publisher->count * sizeof(*publisher->streams));
+		memcpy(publisher->streams, ready->file.streams,
+		       publisher->count * sizeof(*publisher->streams));
 	}
-	result = apply ? deploy(nl, ready, file, schedule, err) :
-			 verify(nl, in_file ? &ready->file.schedule : NULL, publisher, err);
+	result = apply ? deploy(nl, ready, file, schedule, err)
+		       : verify(nl, in_file ? &ready->file.schedule : NULL, publisher, err);
 out:
 	netlink_close(nl);
 	free(ready->file.streams);

@@ -22,7 +22,8 @@ struct publish_schedule {
  * planned one. Warns of streams outside their slots, and refuses them with --strict. Returns 0, or -1 with the error.
  */
 int publish_schedule_begin(const struct config_file *config, const char *file, bool apply,
-			   struct publisher_options *publisher, struct publish_schedule *schedule, struct error *err);
+			   struct publisher_options *publisher, struct publish_schedule *schedule,
+			   struct error *err);
 
 /* After it has ended: takes back what was applied. Returns 0, or -1 with the error. */
 int publish_schedule_end(struct publish_schedule *schedule, struct error *err);

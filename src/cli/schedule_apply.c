@@ -9,8 +9,11 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "cli/schedule_clocks.h"
 #include "cli/schedule_command.h"
 #include "cli/schedule_ready.h"
+#include "engine/gate_probe.h"
+#include "host/hwtstamp.h"
 #include "tc/deploy.h"
 #include "tc/deployment_json.h"
 #include "tc/timeline.h"
@@ -23,6 +26,7 @@ struct apply_options {
 	int64_t carrier_ns;
 	bool force;
 	bool json;
+	bool prove;
 	struct error err;
 };
 
@@ -30,7 +34,18 @@ enum {
 	OPTION_CONFIRM = 256,
 	OPTION_FORCE,
 	OPTION_JSON,
-	OPTION_CARRIER
+	OPTION_CARRIER,
+	OPTION_PROVE
+};
+
+/* What the steps of deploy_apply() call back with. */
+struct applied {
+	struct netlink *nl;
+	struct schedule_ready *ready;
+	const struct deploy_result *result;
+	struct schedule_clocks clocks;
+	struct gate_probe probe;
+	bool proven;
 };
 
 static const struct argp_option options[] = {
@@ -38,6 +53,9 @@ static const struct argp_option options[] = {
 	  "take everything back unless `tsnpub schedule confirm` comes within this time (60s)", 0 },
 	{ "force", OPTION_FORCE, NULL, 0,
 	  "also where ssh or ptp4l would be silenced, or what is installed cannot be put back", 0 },
+	{ "prove", OPTION_PROVE, NULL, 0,
+	  "send a few frames of each class and look by TX stamps that they leave in their slots",
+	  0 },
 	{ "carrier-timeout", OPTION_CARRIER, "TIME", 0,
 	  "how long to wait for carrier (default 15s)", 0 },
 	{ "json", OPTION_JSON, NULL, 0, "one JSON document instead of text", 0 },
@@ -59,6 +77,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 				      &apply->carrier_ns, &apply->err)
 			       ? EINVAL
 			       : 0;
+	case OPTION_PROVE:
+		apply->prove = true;
+		return 0;
 	case OPTION_FORCE:
 		apply->force = true;
 		return 0;
@@ -110,9 +131,91 @@ static void say(void *context, const char *line)
 	message_note("%s", line);
 }
 
-static void print_result(const struct schedule_ready *ready, const struct deploy_result *result,
-			 const struct apply_options *apply)
+static int wait_for_clocks(void *context, struct error *err)
 {
+	struct applied *applied = context;
+
+	return schedule_clocks_wait(&applied->clocks, &interrupted, err);
+}
+
+static int prove(void *context, struct error *err)
+{
+	struct applied *applied = context;
+	const struct device *device = &applied->ready->device;
+	const struct deployment *deployment = &applied->ready->preparation.deployment;
+	struct hwtstamp_report report = { .reason = "" };
+	struct hwtstamp *stamping = NULL;
+	struct timespec until = ns_to_timespec(applied->result->base_ns);
+	struct error later = ERROR_INIT;
+	bool hw;
+	int result;
+
+	if (!deployment_has_gates(deployment))
+		return error_input(err, "--prove: mode mqprio has no gates to prove");
+	if (hwtstamp_enable(device->link.name, HWTSTAMP_WANT_TX, &stamping, &report, err))
+		return -1;
+	hw = report.granted & HWTSTAMP_WANT_TX;
+	if (!hw && deployment->mode == SCHEDULE_FULL_OFFLOAD) {
+		hwtstamp_restore(stamping, &later);
+		return error_system(err,
+				    "--prove: %s has no hardware TX stamps (%s), and nothing else "
+				    "can see its gates",
+				    device->link.name, report.reason);
+	}
+	/* a schedule that begins later cannot be seen before */
+	clock_nanosleep(CLOCK_TAI, TIMER_ABSTIME, &until, NULL);
+	result = gate_probe_run(device->link.name, device->link.index, device->link.mac, deployment,
+				applied->result->base_ns, hw, &interrupted, &applied->probe, err);
+	if (hwtstamp_restore(stamping, &later) && !result) {
+		*err = later;
+		result = -1;
+	}
+	applied->proven = !result;
+	return result;
+}
+
+static void print_proof(const struct applied *applied)
+{
+	const struct schedule *schedule = &applied->ready->preparation.deployment.schedule;
+	char first[DURATION_TEXT], last[DURATION_TEXT];
+
+	for (unsigned c = 0; c < schedule->class_count; c++) {
+		const struct gate_probe_class *class = &applied->probe.classes[c];
+
+		if (class->asked)
+			printf("proof: %u frames of class '%s' left between %s and %s of the "
+			       "cycle, all in its windows (TX "
+			       "stamp %s)\n",
+			       class->stamped, schedule->classes[c].name,
+			       format_duration(class->first_ns, first),
+			       format_duration(class->last_ns, last), class->hw ? "hw" : "sw");
+	}
+}
+
+static json_t *proof_json(const struct applied *applied)
+{
+	const struct schedule *schedule = &applied->ready->preparation.deployment.schedule;
+	json_t *list = json_array();
+
+	for (unsigned c = 0; applied->proven && c < schedule->class_count; c++) {
+		const struct gate_probe_class *class = &applied->probe.classes[c];
+
+		if (class->asked)
+			json_array_append_new(
+				list, json_pack("{s:s, s:i, s:i, s:I, s:I, s:s}", "class",
+						schedule->classes[c].name, "sent", (int)class->sent,
+						"stamped", (int)class->stamped, "first_ns",
+						(json_int_t) class->first_ns, "last_ns",
+						(json_int_t) class->last_ns, "source",
+						class->hw ? "hw" : "sw"));
+	}
+	return list;
+}
+
+static void print_result(const struct applied *applied, const struct apply_options *apply)
+{
+	const struct schedule_ready *ready = applied->ready;
+	const struct deploy_result *result = applied->result;
 	const struct deployment *deployment = &ready->preparation.deployment;
 	const char *name = ready->device.link.name;
 	char a[DURATION_TEXT], b[DURATION_TEXT];
@@ -127,6 +230,8 @@ static void print_result(const struct schedule_ready *ready, const struct deploy
 		       ahead > 0 ? ", in " : "",
 		       ahead > 0 ? format_duration(ahead / 1000 * 1000, b) : "");
 	timeline_text(stdout, deployment, ready->file.streams, ready->file.stream_count);
+	if (applied->proven)
+		print_proof(applied);
 	if (result->live)
 		printf("the running schedule goes on until the base time, then this one takes "
 		       "over\n");
@@ -139,9 +244,10 @@ static void print_result(const struct schedule_ready *ready, const struct deploy
 		       format_duration(apply->confirm_ns, a), name);
 }
 
-static void print_json(const struct schedule_ready *ready, const struct deploy_result *result,
-		       const struct apply_options *apply)
+static void print_json(const struct applied *applied, const struct apply_options *apply)
 {
+	const struct schedule_ready *ready = applied->ready;
+	const struct deploy_result *result = applied->result;
 	json_t *root = json_pack("{s:s, s:b, s:I, s:I, s:s, s:I, s:o, s:o}", "interface",
 				 ready->device.link.name, "live", result->live, "base_ns",
 				 (json_int_t)result->base_ns, "gap_ns", (json_int_t)result->gap_ns,
@@ -150,6 +256,7 @@ static void print_json(const struct schedule_ready *ready, const struct deploy_r
 				 deployment_json(&ready->preparation.deployment), "findings",
 				 findings_json(&result->notes));
 
+	json_object_set_new(root, "proof", proof_json(applied));
 	json_dumpf(root, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(root);
@@ -159,7 +266,11 @@ static int apply_locked(struct netlink *nl, struct schedule_ready *ready,
 			const struct apply_options *apply, int lock)
 {
 	static struct deploy_result result;
+	static struct applied applied;
 	struct deploy_options deploy = {
+		.after_root = wait_for_clocks,
+		.proof = apply->prove ? prove : NULL,
+		.context = &applied,
 		.file = apply->file,
 		.force = apply->force,
 		.confirm_ns = apply->confirm_ns,
@@ -172,6 +283,10 @@ static int apply_locked(struct netlink *nl, struct schedule_ready *ready,
 
 	if (status)
 		return status;
+	applied.nl = nl;
+	applied.ready = ready;
+	applied.result = &result;
+	schedule_clocks_note(&applied.clocks, ready->device.link.name);
 	deploy.brought_up = ready->brought_up;
 	if (schedule_refuse_silence(nl, ready, apply->force, &err) ||
 	    deploy_apply(nl, &ready->device, &ready->preparation.deployment, lock, &deploy, &result,
@@ -185,9 +300,9 @@ static int apply_locked(struct netlink *nl, struct schedule_ready *ready,
 	}
 	schedule_print_findings(NULL, &result.notes, true);
 	if (apply->json)
-		print_json(ready, &result, apply);
+		print_json(&applied, apply);
 	else
-		print_result(ready, &result, apply);
+		print_result(&applied, apply);
 	return STATUS_GOOD;
 }
 

@@ -133,9 +133,11 @@ static const char *step_text(const struct state *state, char buffer[300])
 	else if (state->step == STATE_BROKEN)
 		snprintf(buffer, 300, "a rollback failed; `tsnpub schedule clear %s` tries again",
 			 state->interface);
-	else if (state->step == STATE_UNCONFIRMED && !state->deadline_ns && process_lives(state->guard))
-		snprintf(buffer, 300, "applied from %s for as long as process %d runs, then taken back", state->file,
-			 state->process.pid);
+	else if (state->step == STATE_UNCONFIRMED && !state->deadline_ns &&
+		 process_lives(state->guard))
+		snprintf(buffer, 300,
+			 "applied from %s for as long as process %d runs, then taken back",
+			 state->file, state->process.pid);
 	else if (state->step == STATE_UNCONFIRMED && process_lives(state->guard))
 		snprintf(buffer, 300,
 			 "applied from %s; taken back in %s unless `tsnpub schedule confirm %s`",

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A schedule may reset the adapter, and ptp4l then has to lock again: what stood before is noted, and awaited afterwards.
+ */
+#ifndef CLI_SCHEDULE_CLOCKS_H
+#define CLI_SCHEDULE_CLOCKS_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+
+struct schedule_clocks {
+	char interface[16];
+	bool was_synchronised; /* a ptp4l ran on the interface, and the chain was good */
+	bool ptp4l_ran; /* it ran, but the chain was not good: nothing is awaited */
+};
+
+/* Looks at ptp4l before anything is changed. Never fails: without ptp4l there is nothing to await. */
+void schedule_clocks_note(struct schedule_clocks *clocks, const char *interface);
+
+/*
+ * Waits until the chain is as good as it was, at most 60 s. Returns 0, or -1 with the error that names the check which is
+ * still not good.
+ */
+int schedule_clocks_wait(const struct schedule_clocks *clocks,
+			 const volatile sig_atomic_t *interrupted, struct error *err);
+
+#endif

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Schedules on simulated NICs and on veth, with the kernel's own taprio, etf and mqprio: what is installed, seen by tc and by
+# the time of arrival of frames (virtual time); what comes back, and when.
+# vm: --timeout 400
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	FULL='  gates:
+  - {open: [control], duration: 200us}
+  - {open: [video], duration: 300us}
+  - {open: [rest], duration: 500us}'
+	LAUNCH=', launch-time: {delta: 200us}'
+}
+
+teardown() {
+	if [ -e /sys/module/tsnsim ]; then
+		tsnpub schedule clear tsn0 >/dev/null 2>&1 || true
+		rmmod tsnsim
+	fi
+	ip link del v0 2>/dev/null || true
+}
+
+sim() {
+	insmod /lab/modules/tsnsim.ko model="$1,$1" length_ns=0 "${@:2}"
+	ip link set tsn0 up
+	ip link set tsn1 up
+	sleep 0.3
+}
+
+veth() {
+	ip link add v0 numtxqueues 4 type veth peer name v1
+	ip link set v0 up
+	ip link set v1 up
+}
+
+# file MODE GATES [CONTROL [OTHERS [INTERFACE]]] > FILE
+file() {
+	cat <<-END
+	interface: ${5:-tsn0}
+	cycle: 1ms
+	schedule:
+	  mode: $1
+	  classes:
+	  - {name: control, priorities: [7], queues: 0$3}
+	  - {name: video, priorities: [5, 6], queues: 1$4}
+	  - {name: rest, priorities: [0, 1, 2, 3, 4], queues: 2-3$4}
+	$2
+	END
+}
+
+dump() {
+	tc -d qdisc show dev "${1:-tsn0}" | sed 's/refcnt [0-9]*//'
+}
+
+# in_windows TOLERANCE_NS < gatewatch's lines: every frame came, in [0, 200), [200, 500), [500, 1000) us
+in_windows() {
+	awk -v t="$1" '
+		BEGIN { from[7] = 0; to[7] = 200000; from[5] = 200000; to[5] = 500000; from[0] = 500000; to[0] = 1000000 }
+		{ lines++ }
+		$3 < 100 || $5 != $3 || $7 < from[$1] || $9 >= to[$1] + t { print; bad = 1 }
+		END { exit bad || lines != 3 }'
+}
+
+@test "full offload: frames of each class leave in their windows to the nanosecond, tc reads what is installed" {
+	for model in ideal ls1028a; do
+		sim "$model"
+		file full-offload "$FULL" >a.yaml
+		tsnpub schedule apply a.yaml
+		gatewatch tsn0 tsn1 1000000 120 37000 7 5 0 | in_windows 0
+		tsnpub schedule check a.yaml
+		dump | grep -q 'taprio 100: root .*tc 3 map 2 2 2 2 2 1 1 0 2'
+		dump | grep -q 'index 1 cmd S gatemask 0x2 interval 300000'
+		tsnpub schedule clear
+		rmmod tsnsim
+	done
+}
+
+@test "igc: reset of the adapter is waited for, the PHC's step moves the gates with it" {
+	sim i226 reset_step_ns=0
+	file full-offload "$FULL" >a.yaml
+	tsnpub schedule apply a.yaml
+	gatewatch tsn0 tsn1 1000000 120 37000 7 5 0 | in_windows 0
+}
+
+@test "gates in the kernel: to the microsecond, on a simulated NIC and on veth" {
+	sim ideal
+	file software "$FULL" >a.yaml
+	tsnpub schedule apply a.yaml
+	gatewatch tsn0 tsn1 1000000 120 37000 7 5 0 | in_windows 5000
+	veth
+	file software "$FULL" '' '' v0 >b.yaml
+	tsnpub schedule apply b.yaml
+	gatewatch v0 v1 1000000 120 37000 7 5 0 | in_windows 20000
+	tsnpub schedule clear v0
+}
+
+@test "txtime-assist: the NIC launches in the windows" {
+	sim ideal
+	file txtime-assist "$FULL" "$LAUNCH" "$LAUNCH" >a.yaml
+	tsnpub schedule apply a.yaml --force
+	gatewatch tsn0 tsn1 1000000 120 37000 7 5 0 | in_windows 0
+	dump | grep -q 'etf 103: parent 100:3 .*delta 200000 offload on .*skip_sock_check on'
+	tsnpub schedule clear
+	rmmod tsnsim
+	# here etf's offload resets the adapter a second time
+	sim i226 reset_step_ns=0
+	tsnpub schedule apply a.yaml --force
+	gatewatch tsn0 tsn1 1000000 120 37000 7 5 0 | in_windows 0
+}
+
+@test "--prove sees gates by TX stamps, in hardware and in software, with launch times too" {
+	sim ideal
+	file full-offload "$FULL" "$LAUNCH" >a.yaml
+	run tsnpub schedule apply a.yaml --prove
+	echo "$output"
+	[ "$status" = 0 ]
+	[[ $output == *"proof: 40 frames of class 'control' left between"*"TX stamp hw"* ]]
+	[[ $output == *"of class 'video' left between 200us and "* ]]
+	tsnpub schedule clear
+	file software "$FULL" >b.yaml
+	tsnpub schedule apply b.yaml --prove
+}
+
+@test "--prove fails on gates that do not hold, and everything is as it was" {
+	sim ideal
+	dump >before
+	file full-offload "$FULL" >a.yaml
+	# somebody turns the gates round while they are looked at
+	(
+		until dump | grep -q taprio; do sleep 0.01; done
+		sleep 0.06
+		tc qdisc replace dev tsn0 root handle 100: taprio num_tc 3 map 2 2 2 2 2 1 1 0 2 2 2 2 2 2 2 2 queues 1@0 1@1 2@2 \
+			base-time 0 sched-entry S 4 500000 sched-entry S 2 300000 sched-entry S 1 200000 flags 2
+	) &
+	run tsnpub schedule apply a.yaml --prove
+	wait
+	echo "$output"
+	[ "$status" = 3 ]
+	[[ $output == *"proof failed"*"left outside of its windows"*"everything is as it was"* ]]
+	dump | diff before -
+	file mqprio '' >b.yaml
+	run tsnpub schedule apply b.yaml --prove
+	[ "$status" = 2 ]
+	[[ $output == *"mode mqprio has no gates to prove"*"everything is as it was"* ]]
+	dump | diff before -
+}
+
+@test "each configuration for a NIC is applied on the simulation of it" {
+	for config in /lab/configs/*.yaml; do
+		grep -q '^schedule:' "$config" || continue
+		driver=$(sed -n 's/^  driver: *//p' "$config")
+		case $driver in
+		veth) veth; sed 's/^interface:.*/interface: v0/' "$config" >c.yaml; port=v0 ;;
+		*) sim "${driver,,}" speed_mbps="$(sed -n 's/^  speed: 2.5G.*/2500/p; s/^  speed: 1G.*/1000/p' "$config")"
+		   sed 's/^interface:.*/interface: tsn0/' "$config" >c.yaml; port=tsn0 ;;
+		esac
+		dump "$port" >before
+		echo "$config"
+		tsnpub schedule apply c.yaml
+		tsnpub schedule check c.yaml
+		tsnpub schedule clear "$port"
+		dump "$port" | diff before -
+		case $driver in veth) ip link del v0 ;; *) rmmod tsnsim ;; esac
+	done
+}
+
+@test "a running schedule is changed in place where the NIC can, without losing a frame" {
+	sim i226 reset_step_ns=0
+	file full-offload "$FULL" >a.yaml
+	tsnpub schedule apply a.yaml
+	sed 's/duration: 300us/duration: 250us/; s/duration: 500us/duration: 550us/' a.yaml >b.yaml
+	run tsnpub schedule apply b.yaml
+	[ "$status" = 0 ]
+	[[ $output == *"the running schedule goes on until the base time"* ]]
+	tsnpub schedule check b.yaml
+	run tsnpub schedule check a.yaml
+	[ "$status" = 1 ]
+	[[ $output == *"duration of gate 1: wanted 300us, installed is 250us"* ]]
+}
+
+@test "software: the schedule to come is shown beside the one that runs" {
+	veth
+	file software "$FULL" '' '' v0 >a.yaml
+	tsnpub schedule apply a.yaml
+	sed 's/duration: 300us/duration: 250us/; s/duration: 500us/duration: 550us/' a.yaml >b.yaml
+	tsnpub schedule apply b.yaml
+	run tsnpub schedule show v0
+	[[ $output == *"to come: cycle 1ms"* ]]
+	[ "$(tsnpub schedule show v0 --json | grep -c '"admin"')" = 1 ]
+	sleep 0.5
+	run tsnpub schedule show v0
+	[[ $output != *"to come"* ]]
+	tsnpub schedule check b.yaml
+	tsnpub schedule clear v0
+}
+
+@test "I225 and changed classes: deleted and added, said beforehand" {
+	sim i225 reset_step_ns=0
+	file full-offload "$FULL" >a.yaml
+	tsnpub schedule apply a.yaml
+	run tsnpub schedule apply a.yaml
+	echo "$output"
+	[ "$status" = 0 ]
+	[[ $output == *"has to be removed first (this NIC takes no second schedule while one runs)"*"the link is down for seconds"* ]]
+	[[ $output == *"between the former schedule and this one: "* ]]
+	file full-offload "$FULL" "$LAUNCH" >b.yaml
+	run tsnpub schedule apply b.yaml
+	[[ $output == *"has to be removed first (etf cannot be changed, only deleted and added)"* ]]
+	tsnpub schedule check b.yaml
+}
+
+@test "what stood there before comes back exactly: fq_codel by hand, another taprio, a line of changes" {
+	sim ideal
+	tc qdisc replace dev tsn0 root handle 55: fq_codel limit 77
+	dump >before
+	file full-offload "$FULL" "$LAUNCH" >a.yaml
+	tsnpub schedule apply a.yaml
+	sed 's/duration: 300us/duration: 250us/; s/duration: 500us/duration: 550us/' a.yaml >b.yaml
+	tsnpub schedule apply b.yaml
+	tsnpub schedule clear
+	dump | diff before -
+	tc qdisc del dev tsn0 root
+	tc qdisc replace dev tsn0 root handle 200: taprio num_tc 2 map 0 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 queues 1@0 1@1 \
+		base-time 0 sched-entry S 1 300000 sched-entry S 2 300000 clockid CLOCK_TAI
+	tc qdisc replace dev tsn0 parent 200:2 handle 9: etf clockid CLOCK_TAI delta 123000
+	dump >before
+	tsnpub schedule apply a.yaml
+	tsnpub schedule clear
+	dump | diff before -
+}

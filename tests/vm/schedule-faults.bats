@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Schedules that go wrong: refused by the kernel or the driver, killed in the middle, not confirmed, two at once, and those
+# that would cut their user off.
+# vm: --timeout 400
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	FULL='  gates:
+  - {open: [control], duration: 200us}
+  - {open: [video], duration: 300us}
+  - {open: [rest], duration: 500us}'
+	LAUNCH=', launch-time: {delta: 200us}'
+}
+
+teardown() {
+	if [ -e /sys/module/tsnsim ]; then
+		tsnpub schedule clear tsn0 >/dev/null 2>&1 || true
+		rmmod tsnsim
+	fi
+	for link in v0 br0 bond0; do
+		ip link del $link 2>/dev/null || true
+	done
+	rm -f /run/tsnpub/schedule-*
+}
+
+sim() {
+	insmod /lab/modules/tsnsim.ko model="$1,$1" length_ns=0 reset_step_ns=0 "${@:2}"
+	ip link set tsn0 up
+	ip link set tsn1 up
+	sleep 0.3
+}
+
+file() {
+	cat <<-END
+	interface: ${5:-tsn0}
+	cycle: 1ms
+	schedule:
+	  mode: $1
+	  classes:
+	  - {name: control, priorities: [7], queues: 0$3}
+	  - {name: video, priorities: [5, 6], queues: 1$4}
+	  - {name: rest, priorities: [0, 1, 2, 3, 4], queues: 2-3$4}
+	$2
+	END
+}
+
+dump() {
+	tc -d qdisc show dev "${1:-tsn0}" | sed 's/refcnt [0-9]*//'
+}
+
+# refused STATUS WORDS...: `run` ended so, in one line that has all these words
+refused() {
+	echo "$output"
+	[ "$status" = "$1" ]
+	[ "${#lines[@]}" = 1 ]
+	for word in "${@:2}"; do
+		[[ $output == *"$word"* ]]
+	done
+}
+
+@test "one TX queue: refused with the fix, before the kernel is asked; the kernel's own words where it is" {
+	ip link add v0 type veth peer name v1
+	ip link set v0 up; ip link set v1 up
+	file software "$FULL" '' '' v0 >a.yaml
+	run tsnpub schedule apply a.yaml
+	[ "$status" = 2 ]
+	[[ $output == *"one TX queue, taprio needs at least two"* ]]
+}
+
+@test "the driver's bare refusals are explained: I225 base time, too many gates on LS1028A, no PHC" {
+	sim ls1028a
+	{
+		printf 'interface: tsn0\ncycle: 1ms\nschedule:\n  mode: full-offload\n  classes:\n'
+		printf '  - {name: a, priorities: [7], queues: 0}\n  - {name: b, priorities: [0], queues: 1}\n  gates:\n'
+		for i in $(seq 50); do
+			printf '  - {open: [a], duration: 10us}\n  - {open: [b], duration: 10us}\n'
+		done
+	} >a.yaml
+	dump >before
+	run tsnpub schedule apply a.yaml
+	refused 3 'taprio refused' 'Device failed to setup taprio offload' 'EINVAL' \
+		"more gate entries than the hardware's list holds" 'everything is as it was'
+	dump | diff before -
+	[ "$(tsnpub schedule show tsn0 | grep -c 'no schedule; installed is mq')" = 1 ]
+}
+
+@test "etf against taprio on LS1028A in the kernel's words, where the file's check is passed by" {
+	sim ls1028a
+	# etf offload needs classes in hardware first: mqprio gives them, and with them taprio answers EBUSY
+	file mqprio '' "$LAUNCH" >a.yaml
+	tsnpub schedule apply a.yaml
+	tsnpub schedule check a.yaml
+	file full-offload "$FULL" "$LAUNCH" >b.yaml
+	dump >before
+	run tsnpub schedule apply b.yaml
+	[ "$status" = 2 ]
+	[[ $output == *"cannot do launch times and gates in hardware at once (EBUSY)"* ]]
+	dump | diff before -
+}
+
+@test "a module that is missing" {
+	sim ideal
+	file full-offload "$FULL" >a.yaml
+	rmmod sch_taprio 2>/dev/null || true
+	mv /lib/modules/*/kernel/net/sched/sch_taprio.ko* "$BATS_TEST_TMPDIR/" 2>/dev/null ||
+		find / -xdev -name 'sch_taprio.ko*' -exec mv {} "$BATS_TEST_TMPDIR/" \;
+	run tsnpub schedule apply a.yaml
+	find "$BATS_TEST_TMPDIR" -name 'sch_taprio.ko*' -exec cp {} "$(dirname "$(find / -xdev -name 'sch_etf.ko*' | head -1)")" \;
+	refused 3 'taprio refused' 'Specified qdisc' 'the kernel module is missing' 'everything is as it was'
+}
+
+@test "no carrier: said, and the interface is switched off again" {
+	insmod /lab/modules/tsnsim.ko length_ns=0
+	file full-offload "$FULL" >a.yaml
+	run tsnpub schedule apply a.yaml --carrier-timeout 2s
+	[ "$status" = 3 ]
+	[[ $output == *"no carrier within 2 s"* ]]
+	[[ $(ip -o link show tsn0) != *",UP"* ]]
+}
+
+@test "VLAN, bridge, bond, dummy and switch members are named with the interface to use" {
+	sim ideal
+	ip link add link tsn0 name tsn0.5 type vlan id 5
+	ip link add br0 type bridge
+	ip link set tsn1 master br0
+	file full-offload "$FULL" '' '' tsn0.5 >a.yaml
+	run tsnpub schedule apply a.yaml
+	refused 2 "'tsn0.5': a vlan device" 'use interface: tsn0'
+	file full-offload "$FULL" '' '' br0 >a.yaml
+	run tsnpub schedule apply a.yaml
+	refused 2 "a bridge, frames leave through its ports" 'use one of them: tsn1'
+	file full-offload "$FULL" '' '' tsn1 >a.yaml
+	run tsnpub schedule apply a.yaml
+	[ "$status" = 0 ]
+	[[ $output == *"'tsn1' is a port of bridge 'br0'"* ]]
+	tsnpub schedule clear tsn1
+	file full-offload "$FULL" '' '' lo >a.yaml
+	run tsnpub schedule apply a.yaml
+	refused 2 "not Ethernet"
+}
+
+@test "a schedule that closes PTP's class, or drops its frames, is refused without --force" {
+	sim ideal
+	file full-offload '  gates:
+  - {open: [control, video], duration: 1ms}' >a.yaml
+	dump >before
+	run tsnpub schedule apply a.yaml
+	[ "$status" = 2 ]
+	[[ $output == *"class 'rest', which carries PTP (priority 0), never opens"* ]]
+	file full-offload "$FULL" '' "$LAUNCH" >b.yaml
+	run tsnpub schedule apply b.yaml
+	[ "$status" = 2 ]
+	[[ $output == *"drops frames without a launch time (etf)"* ]]
+	dump | diff before -
+	tsnpub schedule apply a.yaml --force
+}
+
+@test "a schedule that closes the class of the ssh session's way is refused without --force" {
+	sim ideal
+	ip address add 192.0.2.1/24 dev tsn0
+	file full-offload '  ptp-priority: 7
+  gates:
+  - {open: [control, video], duration: 1ms}' >a.yaml
+	export SSH_CONNECTION='192.0.2.9 50000 192.0.2.1 22'
+	run tsnpub schedule apply a.yaml
+	[ "$status" = 2 ]
+	[[ $output == *"carries this ssh session (from 192.0.2.9)"*"you would be locked out"* ]]
+	# the session comes another way
+	SSH_CONNECTION='127.0.0.1 50000 127.0.0.1 22' tsnpub schedule apply a.yaml
+	tsnpub schedule clear
+	# over a VLAN on it
+	ip link add link tsn0 name tsn0.5 type vlan id 5
+	ip link set tsn0.5 up
+	ip address add 198.51.100.1/24 dev tsn0.5
+	export SSH_CONNECTION='198.51.100.9 50000 198.51.100.1 22'
+	run tsnpub schedule apply a.yaml
+	[ "$status" = 2 ]
+	[[ $output == *"you would be locked out"* ]]
+	tsnpub schedule apply a.yaml --force
+}
+
+@test "a qdisc with classes and filters stays: it could not be put back" {
+	sim ideal
+	tc qdisc replace dev tsn0 root handle 1: htb default 1
+	tc class add dev tsn0 parent 1: classid 1:1 htb rate 100mbit
+	dump >before
+	file full-offload "$FULL" >a.yaml
+	run tsnpub schedule apply a.yaml
+	refused 3 "'htb' is installed, whose classes and filters could not be put back"
+	dump | diff before -
+}
+
+@test "killed at each step: show says so, a second apply is refused, clear restores" {
+	sim ideal
+	tc qdisc replace dev tsn0 root handle 55: fq_codel limit 77
+	dump >before
+	file full-offload "$FULL" "$LAUNCH" >a.yaml
+	# each record is put in place by a rename: one before each step
+	steps=$(strace -f -e trace=rename -o trace tsnpub schedule apply a.yaml >/dev/null 2>&1; grep -c 'schedule.*json' trace)
+	tsnpub schedule clear
+	[ "$steps" -ge 7 ]
+	for step in $(seq "$steps"); do
+		strace -o /dev/null -e trace=rename -e inject=rename:signal=KILL:when="$step" \
+			tsnpub schedule apply a.yaml >/dev/null 2>&1 || true
+		[ "$step" = "$steps" ] && break # the last one says that all is done
+		run tsnpub schedule show tsn0
+		echo "$step: $output"
+		[[ $output == *"was cut off at"* ]]
+		run tsnpub schedule apply a.yaml
+		[ "$status" = 3 ]
+		[[ $output == *"an earlier apply was cut off"* ]]
+		tsnpub schedule clear
+		dump | diff before -
+	done
+	tsnpub schedule clear
+	dump | diff before -
+}
+
+@test "--confirm: comes back by itself, also when its process is killed; stays when it is confirmed" {
+	sim ideal
+	dump >before
+	file full-offload "$FULL" "$LAUNCH" >a.yaml
+	tsnpub schedule apply a.yaml --confirm 5s
+	dump | grep -q taprio
+	run tsnpub schedule show tsn0
+	[[ $output == *"taken back in "*"unless"* ]]
+	sleep 6
+	dump | diff before -
+	run tsnpub schedule confirm tsn0
+	[ "$status" = 2 ]
+	[[ $output == *"nothing to confirm"* ]]
+	# confirmed in time
+	tsnpub schedule apply a.yaml --confirm 5s
+	tsnpub schedule confirm
+	sleep 6
+	dump | grep -q taprio
+	# on top of one that stands: that one comes back
+	sed 's/duration: 300us/duration: 250us/; s/duration: 500us/duration: 550us/' a.yaml >b.yaml
+	tsnpub schedule apply b.yaml --confirm 5s
+	tsnpub schedule check b.yaml
+	sleep 6
+	tsnpub schedule check a.yaml
+	tsnpub schedule clear
+	dump | diff before -
+	# killed while it was at work: taken back at once
+	strace -o /dev/null -e trace=rename -e inject=rename:signal=KILL:when=4 \
+		tsnpub schedule apply a.yaml --confirm 60s >/dev/null 2>&1 || true
+	sleep 1
+	dump | diff before -
+	[[ $(tsnpub schedule show tsn0) != *"cut off"* ]]
+}
+
+@test "two at once: the second is refused and the first named" {
+	sim ideal
+	file full-offload "$FULL" >a.yaml
+	tsnpub schedule apply a.yaml
+	exec 9>"$(ls /run/tsnpub/schedule-*-tsn0.lock)"
+	flock 9
+	run tsnpub schedule apply a.yaml
+	[ "$status" = 3 ]
+	[[ $output == *"another tsnpub schedule is at work on it (process "* ]]
+	exec 9>&-
+	tsnpub schedule apply a.yaml
+}
+
+@test "interrupted: everything is as it was" {
+	sim ideal
+	dump >before
+	file full-offload "$FULL" "$LAUNCH" >a.yaml
+	run strace -o /dev/null -e trace=rename -e inject=rename:signal=INT:when=4 tsnpub schedule apply a.yaml
+	[ "$status" = 3 ]
+	[[ $output == *"interrupted; everything is as it was"* ]]
+	dump | diff before -
+}
+
+@test "without CAP_NET_ADMIN: the capability is named, plan and show still work" {
+	sim ideal
+	file full-offload "$FULL" >a.yaml
+	chmod 755 "$BATS_TEST_TMPDIR"; chmod 644 a.yaml
+	run setpriv --reuid 1000 --clear-groups tsnpub schedule apply a.yaml
+	[ "$status" != 127 ] || skip 'setpriv is missing'
+	[ "$status" = 3 ]
+	[[ $output == *"CAP_NET_ADMIN is missing"* ]]
+}
+
+@test "the publisher deploys with --apply, and takes back at its end, also when it is killed" {
+	sim ideal
+	dump >before
+	file full-offload "$FULL" "$LAUNCH" >a.yaml
+	printf 'streams:\n- {id: 1, priority: 7, offset: 20us, size: 100}\n' >>a.yaml
+	run tsnpub --config a.yaml --apply --count 200
+	echo "$output"
+	[ "$status" = 0 ]
+	[[ $output == *"applied, taken back at the end"*"schedule taken back"* ]]
+	dump | diff before -
+	tsnpub --config a.yaml --apply --quiet --duration 60s 2>/dev/null &
+	sleep 2
+	dump | grep -q taprio
+	kill -KILL $!
+	sleep 1
+	dump | diff before -
+}
+
+@test "the publisher says which streams leave outside of their slots" {
+	sim ideal
+	file full-offload "$FULL" "$LAUNCH" >a.yaml
+	tsnpub schedule apply a.yaml
+	printf 'streams:\n- {id: 3, priority: 7, offset: 261.2us, size: 100}\n' >>a.yaml
+	run tsnpub --config a.yaml --count 10
+	[[ $output == *"stream 3 leaves at 261.2us, its class 'control' is open from 0ns to 200us"* ]]
+	run tsnpub --config a.yaml --count 10 --strict
+	[ "$status" = 2 ]
+	[[ $output == *"stream 3 leaves at 261.2us"* ]]
+}
