@@ -17,11 +17,13 @@
 #include "tc/deploy.h"
 #include "tc/deployment_json.h"
 #include "tc/timeline.h"
+#include "tc/yang.h"
 
 #define CARRIER_DEFAULT (15 * NSEC_PER_SEC)
 
 struct apply_options {
 	const char *file;
+	const char *import;
 	int64_t confirm_ns;
 	int64_t carrier_ns;
 	bool force;
@@ -35,7 +37,8 @@ enum {
 	OPTION_FORCE,
 	OPTION_JSON,
 	OPTION_CARRIER,
-	OPTION_PROVE
+	OPTION_PROVE,
+	OPTION_IMPORT
 };
 
 /* What the steps of deploy_apply() call back with. */
@@ -58,6 +61,8 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "carrier-timeout", OPTION_CARRIER, "TIME", 0,
 	  "how long to wait for carrier (default 15s)", 0 },
+	{ "import", OPTION_IMPORT, "FILE", 0,
+	  "gates, cycle and base time from IEEE 802.1Q YANG instance data (JSON)", 0 },
 	{ "json", OPTION_JSON, NULL, 0, "one JSON document instead of text", 0 },
 	{ 0 },
 };
@@ -77,6 +82,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 				      &apply->carrier_ns, &apply->err)
 			       ? EINVAL
 			       : 0;
+	case OPTION_IMPORT:
+		apply->import = arg;
+		return 0;
 	case OPTION_PROVE:
 		apply->prove = true;
 		return 0;
@@ -321,6 +329,10 @@ int schedule_apply_main(int argc, char **argv)
 	}
 	if (schedule_file_load(apply.file, &ready.file, &apply.err))
 		return error_report(&apply.err);
+	if (apply.import && yang_import_file(apply.import, &ready.file.schedule, &apply.err)) {
+		status = error_report(&apply.err);
+		goto out;
+	}
 	catch_signals();
 	nl = netlink_open(NETLINK_ROUTE, &apply.err);
 	if (!nl || schedule_need_admin(ready.file.schedule.interface, &apply.err)) {

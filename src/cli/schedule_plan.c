@@ -15,11 +15,13 @@
 #include "tc/fit.h"
 #include "tc/timeline.h"
 #include "tc/prepare.h"
+#include "tc/yang.h"
 
 struct plan_options {
 	const char *file;
 	const char *driver;
 	const char *svg;
+	const char *import, *export;
 	uint32_t speed_mbps;
 	bool json;
 	struct error err;
@@ -27,7 +29,9 @@ struct plan_options {
 
 enum {
 	OPTION_SVG = 256,
-	OPTION_JSON
+	OPTION_JSON,
+	OPTION_IMPORT,
+	OPTION_EXPORT
 };
 
 static const struct argp_option options[] = {
@@ -36,6 +40,10 @@ static const struct argp_option options[] = {
 	{ "speed", 's', "SPEED", 0,
 	  "plan for this link speed: 100M, 1G, 2.5G (default: the file's, else 1G)", 0 },
 	{ "svg", OPTION_SVG, "FILE", 0, "write a drawing of one cycle", 0 },
+	{ "import", OPTION_IMPORT, "FILE", 0,
+	  "gates, cycle and base time from IEEE 802.1Q YANG instance data (JSON)", 0 },
+	{ "export", OPTION_EXPORT, "FILE", 0,
+	  "write the gates as such data; - is the standard output, alone", 0 },
 	{ "json", OPTION_JSON, NULL, 0, "one JSON document instead of text", 0 },
 	{ 0 },
 };
@@ -54,6 +62,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPTION_SVG:
 		plan->svg = arg;
+		return 0;
+	case OPTION_IMPORT:
+		plan->import = arg;
+		return 0;
+	case OPTION_EXPORT:
+		plan->export = arg;
 		return 0;
 	case OPTION_JSON:
 		plan->json = true;
@@ -301,6 +315,23 @@ static int write_svg(const char *path, const struct deployment *deployment,
 	return 0;
 }
 
+static int write_yang(const char *path, const struct deployment *deployment, struct error *err)
+{
+	FILE *out = strcmp(path, "-") ? fopen(path, "we") : stdout;
+	json_t *json = yang_export(deployment, shown_base(&deployment->schedule));
+	int bad;
+
+	if (!out) {
+		json_decref(json);
+		return error_errno(err, errno, "--export %s: cannot be written", path);
+	}
+	bad = json_dumpf(json, out, JSON_INDENT(2)) || fputc('\n', out) == EOF;
+	json_decref(json);
+	if ((out == stdout ? fflush(out) : fclose(out)) || bad)
+		return error_errno(err, errno, "--export %s: cannot be written", path);
+	return 0;
+}
+
 /* The NIC to plan for: --driver, else the file's, else the generic row. */
 static const struct nic *choose_nic(const struct plan_options *plan,
 				    const struct schedule_file *file, struct error *err)
@@ -340,6 +371,10 @@ int schedule_plan_main(int argc, char **argv)
 	}
 	if (schedule_file_load(plan.file, &file, &plan.err))
 		return error_report(&plan.err);
+	if (plan.import && yang_import_file(plan.import, &file.schedule, &plan.err)) {
+		schedule_file_free(&file);
+		return error_report(&plan.err);
+	}
 	nic = choose_nic(&plan, &file, &plan.err);
 	if (!nic) {
 		schedule_file_free(&file);
@@ -353,8 +388,10 @@ int schedule_plan_main(int argc, char **argv)
 	status = schedule_print_findings(file.yaml, findings, true);
 	if (plan.json)
 		print_json(deployment, file.streams, file.stream_count, findings);
-	else if (!findings->errors)
+	else if (!findings->errors && !(plan.export && !strcmp(plan.export, "-")))
 		print_plan(deployment, file.streams, file.stream_count);
+	if (!findings->errors && plan.export && write_yang(plan.export, deployment, &plan.err))
+		status = error_report(&plan.err);
 	if (!findings->errors && plan.svg &&
 	    write_svg(plan.svg, deployment, file.streams, file.stream_count, &plan.err))
 		status = error_report(&plan.err);

@@ -71,7 +71,7 @@ refused() {
 	sim ls1028a
 	{
 		printf 'interface: tsn0\ncycle: 1ms\nschedule:\n  mode: full-offload\n  classes:\n'
-		printf '  - {name: a, priorities: [7], queues: 0}\n  - {name: b, priorities: [0], queues: 1}\n  gates:\n'
+		printf '  - {name: a, priorities: [7], queues: 0, max-frame: 200}\n  - {name: b, priorities: [0], queues: 1, max-frame: 200}\n  gates:\n'
 		for i in $(seq 50); do
 			printf '  - {open: [a], duration: 10us}\n  - {open: [b], duration: 10us}\n'
 		done
