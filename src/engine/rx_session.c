@@ -34,6 +34,7 @@
  */
 #define MANY 8
 #define NAP_NS 1000000L
+#define LONG_NAP_NS 4000000L /* after more than 2 * MANY */
 #define NICE (-15) /* a receiver that is not scheduled for a second loses records */
 #define LOOK_NS 20000000L /* so often are signals and the link looked at when there is no sleep */
 #define STRAGGLERS_MS 2 /* frames that come right behind another are not announced */
@@ -281,6 +282,13 @@ static int sleep_ms(const struct session *session, int64_t taken)
 	return until < 0 ? 0 : (int)(until / NSEC_PER_MSEC) + 1;
 }
 
+static void nap(long ns)
+{
+	const struct timespec time = { 0, ns };
+
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+}
+
 static int loop(struct session *session, struct error *err)
 {
 	struct pollfd fds[3] = {
@@ -288,7 +296,6 @@ static int loop(struct session *session, struct error *err)
 		{ .fd = session->signals, .events = POLLIN },
 		{ .fd = link_monitor_fd(session->monitor), .events = POLLIN },
 	};
-	const struct timespec nap = { 0, NAP_NS };
 	const int64_t spin_ns = session->options->receiver.xdp_mode == XDP_MODE_AUTO ||
 						receiver_setup(session->receiver)->xdp
 					? session->options->receiver.busy_poll_ns
@@ -318,7 +325,7 @@ static int loop(struct session *session, struct error *err)
 		spinning = spin_ns && session->now_ns < busy_until;
 		if (spinning || taken > MANY) {
 			if (!spinning && taken < DRAIN_LIMIT)
-				clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+				nap(taken > 2 * MANY ? LONG_NAP_NS : NAP_NS);
 			if (session->now_ns < next_look_ns)
 				continue;
 			next_look_ns = session->now_ns + LOOK_NS;

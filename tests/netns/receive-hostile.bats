@@ -96,3 +96,16 @@ stream() {
 	[ "$(json '.figures[] | select(.figure == "latency" and .source == "xdp") | .count')" -eq 6004 ]
 	json '.explanation[]' | grep -q 'the ring was full'
 }
+
+@test "receive: what a socket drops is counted" {
+	start_receiver --json --timestamps sw --stay
+	kill -STOP "$receiver"
+	sender flood 60000
+	kill -CONT "$receiver"
+	sleep 1.2
+	kill -INT "$receiver"
+	finish_receiver
+	[ "$(json .counters.socket_drops)" -gt 0 ]
+	[ "$(json '.counters.ours + .counters.socket_drops')" -eq 60000 ]
+	json '.explanation[]' | grep -q "the socket's buffer was full"
+}
