@@ -20,6 +20,7 @@ struct view {
 	const struct publish_request *request;
 	struct live live;
 	int64_t started_ns; /* CLOCK_MONOTONIC */
+	int64_t ahead_ns; /* from there to the base time, if that lay ahead */
 };
 
 static void say(void *context, bool warning, const char *text)
@@ -59,6 +60,7 @@ static void started(void *context, struct publisher *publisher)
 	char cycle[DURATION_TEXT], realtime[REALTIME_TEXT], speed[32] = "speed unknown";
 
 	view->started_ns = clock_now_ns(CLOCK_MONOTONIC);
+	view->ahead_ns = s->base_ns > tai_now_ns() ? s->base_ns - tai_now_ns() : 0;
 	for (unsigned i = 0; i < s->realtime.shortfalls; i++)
 		message_warn("%s", s->realtime.shortfall[i]);
 	if (s->stamps_note[0])
@@ -75,12 +77,31 @@ static void started(void *context, struct publisher *publisher)
 		     s->driver[0] ? s->driver : "unknown driver", speed);
 	message_note("pacing %s: %s", pacing_name(s->pacing.kind), s->pacing.reason);
 	message_note("clocks: %s", s->sync);
+	if (view->ahead_ns > NSEC_PER_SEC)
+		message_note(
+			"the base time lies ahead: the first frame leaves in %s",
+			format_duration(view->ahead_ns / NSEC_PER_MSEC * NSEC_PER_MSEC, cycle));
 	message_note("cyclic thread: %s", realtime_describe(&s->realtime, realtime));
 	if (s->stamps && s->stamp_every > 1)
 		message_note("TX stamps: %s, of one frame in %u", stamps_text(s->stamps),
 			     s->stamp_every);
 	else
 		message_note("TX stamps: %s", stamps_text(s->stamps));
+}
+
+/* From the start to the end of the last cycle; 0: no end. */
+static int64_t length_of(const struct view *view)
+{
+	const struct publisher_options *o = &view->request->publisher;
+	int64_t length;
+
+	if (o->cycles == UINT64_MAX)
+		return 0;
+	if (o->cycles > INT64_MAX ||
+	    __builtin_mul_overflow((int64_t)o->cycles, o->cycle_ns, &length) ||
+	    __builtin_add_overflow(length, view->ahead_ns, &length))
+		return INT64_MAX;
+	return length;
 }
 
 static void tick(void *context, struct publisher *publisher)
@@ -108,12 +129,7 @@ static void tick(void *context, struct publisher *publisher)
 		struct live_view live = {
 			.cycle_ns = o->cycle_ns,
 			.elapsed_ns = clock_now_ns(CLOCK_MONOTONIC) - view->started_ns,
-			.duration_ns =
-				o->cycles == UINT64_MAX
-					? 0
-					: (int64_t)((__int128)o->cycles * o->cycle_ns > INT64_MAX
-							    ? INT64_MAX
-							    : (int64_t)o->cycles * o->cycle_ns),
+			.duration_ns = length_of(view),
 			.counters = counters,
 			.figures = figures,
 			.figure_count = 1,

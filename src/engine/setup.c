@@ -96,14 +96,19 @@ static int set_up_stamps(struct publisher *p, const struct ethtool_stamping *sta
 			 s->driver[0] ? s->driver : "(unknown)",
 			 p->options.stamps & ~s->stamps & STAMP_HW ? "hardware" : "software");
 	if (s->stamps & STAMP_HW) {
-		if (hwtstamp_enable(s->link.name, HWTSTAMP_WANT_TX, &p->hwtstamp, &report, err) < 0)
+		struct error reason = ERROR_INIT;
+		int result = hwtstamp_enable(s->link.name, HWTSTAMP_WANT_TX, &p->hwtstamp, &report,
+					     &reason);
+
+		if (result < 0 && !p->options.stamps_auto) {
+			*err = reason;
 			return -1;
-		if (!(report.granted & HWTSTAMP_WANT_TX)) {
+		}
+		if (result < 0 || !(report.granted & HWTSTAMP_WANT_TX)) {
 			s->stamps &= ~STAMP_HW;
 			snprintf(s->stamps_note, sizeof(s->stamps_note),
-				 "no hardware TX stamps: %.150s", report.reason);
-			if (p->options.stamps_auto)
-				s->stamps |= can & STAMP_SW;
+				 "no hardware TX stamps: %.150s",
+				 result < 0 ? reason.text : report.reason);
 		}
 	}
 	for (unsigned i = 0; i < p->options.count; i++)
