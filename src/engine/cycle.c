@@ -143,7 +143,6 @@ static void send_group(struct cycle *c, int64_t k, const uint16_t *due, unsigned
 		const struct stream *stream = &c->streams[due[i]];
 		int64_t launch = start_of(c, k) + stream->offset_ns;
 		bool last = closing || is_last(c, stream, k);
-		uint64_t seq = c->seq[due[i]];
 
 		if (wake > launch + c->settings.late_max_ns) {
 			tell_withheld(c, k, &due[i], 1, wake, TX_SKIPPED);
@@ -151,7 +150,7 @@ static void send_group(struct cycle *c, int64_t k, const uint16_t *due, unsigned
 		}
 		for (uint32_t f = 0; f < stream->frames; f++)
 			c->frames[frames++] = (struct cycle_frame){
-				.seq = seq++,
+				.seq = c->seq[due[i]] + f,
 				.launch = launch + f * c->wire_ns[due[i]],
 				.stream = due[i],
 				.last = last && f == stream->frames - 1,

@@ -18,7 +18,7 @@ static void the_wire_format_byte_by_byte(void **state)
 				       .launch = 0x1112131415161718,
 				       .stamp = 0x2122232425262728,
 				       .stamp_distance = 0x3132,
-.stamp_hw = true,
+				       .stamp_hw = true,
 				       .last = true };
 	static const uint8_t expected[64] = {
 		0x91, 0xe0, 0xf0, 0,    0xfe, 7,    2,    0,    0,    0,    0,    1,
