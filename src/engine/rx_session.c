@@ -57,6 +57,8 @@ struct session {
 	int64_t start_ns, now_ns; /* CLOCK_MONOTONIC */
 	int64_t next_tick_ns, next_check_ns;
 	uint64_t taken; /* frames of ours, strays and duplicates too */
+	struct rx_record former; /* the latest */
+	int64_t step_ns; /* from the launch before to that of the latest */
 	uint64_t nic_frames, nic_missed; /* at the start */
 	const char *ended;
 	bool gone;
@@ -78,8 +80,24 @@ static void log_records(struct session *session, const void *records, size_t cou
 	message_warn("%s; the run goes on without a log", session->err.text);
 }
 
+static void note_step(struct session *session, const struct rx_record *record)
+{
+	const struct rx_record *former = &session->former;
+	int64_t step;
+
+	if (record->run == former->run && record->stream == former->stream &&
+	    (uint64_t)record->seq - (uint64_t)former->seq == 1 &&
+	    !__builtin_sub_overflow(record->launch, former->launch, &step) && step > 0)
+		session->step_ns = step;
+	session->former = *record;
+}
+
 static void take(struct session *session, const struct rx_record *records, size_t count)
 {
+	if (count > 1)
+		session->former = records[count - 2];
+	if (count)
+		note_step(session, &records[count - 1]);
 	for (size_t i = 0; i < count; i++) {
 		enum sequence_verdict verdict = SEQUENCE_STRAY;
 
@@ -140,23 +158,13 @@ static void take_sync(struct session *session)
 	session->out_of_sync = true;
 }
 
-/* The sender's cycle as the launch times tell; 0 with several streams or too little to go by. */
-static int64_t cycle_of(const struct rx_metrics *metrics)
+/*
+ * The sender's cycle: from one launch to the next, as the latest two frames in sequence tell. A mean would
+ * be stretched by cycles that the sender skipped. 0 with several streams or too little to go by.
+ */
+static int64_t cycle_of(const struct session *session)
 {
-	const struct rx_stream *stream;
-	uint64_t steps;
-	int64_t span;
-
-	if (metrics->count != 1)
-		return 0;
-	stream = metrics->streams[0];
-	if (!stream->sequence)
-		return 0;
-	steps = stream->sequence->span.highest - stream->sequence->span.first;
-	if (!steps || steps > INT64_MAX ||
-	    __builtin_sub_overflow(stream->last_launch, stream->first_launch, &span) || span <= 0)
-		return 0;
-	return (span + (int64_t)steps / 2) / (int64_t)steps;
+	return session->metrics->count == 1 ? session->step_ns : 0;
 }
 
 static void show_live(struct session *session)
@@ -172,7 +180,7 @@ static void show_live(struct session *session)
 		{ "jitter", source, &recent->variation[source] },
 	};
 	struct live_view view = {
-		.cycle_ns = cycle_of(session->metrics),
+		.cycle_ns = cycle_of(session),
 		.elapsed_ns = session->now_ns - session->start_ns,
 		.duration_ns = options->duration_ns,
 		.done = session->taken,
