@@ -6,7 +6,8 @@
  *
  *	PRIORITY sent N received N first NS last NS source hw|sw
  *
- * first and last: smallest and largest stamp modulo the cycle. A test's own; knows nothing of schedules.
+ * first and last: smallest and largest stamp modulo the cycle, plus 1 ns: the clocks of sender and receiver may be one apart
+ * when they begin together. A test's own; knows nothing of schedules.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -92,7 +93,7 @@ static void take(const struct msghdr *message, const uint8_t *frame, int64_t cyc
 		of->hw = stamps.ts[2].tv_sec || stamps.ts[2].tv_nsec;
 		at = of->hw ? timespec_to_ns(stamps.ts[2])
 			    : timespec_to_ns(stamps.ts[0]) + tai_offset;
-		at %= cycle;
+		at = (at + 1) % cycle;
 		if (!of->received || at < of->first)
 			of->first = at;
 		if (!of->received || at > of->last)

@@ -52,7 +52,7 @@ dump() {
 	tc -d qdisc show dev "${1:-tsn0}" | sed 's/refcnt [0-9]*//'
 }
 
-# in_windows TOLERANCE_NS < gatewatch's lines: every frame came, in [0, 200), [200, 500), [500, 1000) us
+# in_windows TOLERANCE_NS (2: to the nanosecond, see gatewatch) < gatewatch's lines: every frame came, in [0, 200), [200, 500), [500, 1000) us
 in_windows() {
 	awk -v t="$1" '
 		BEGIN { from[7] = 0; to[7] = 200000; from[5] = 200000; to[5] = 500000; from[0] = 500000; to[0] = 1000000 }
@@ -66,7 +66,7 @@ in_windows() {
 		sim "$model"
 		file full-offload "$FULL" >a.yaml
 		tsnpub schedule apply a.yaml
-		gatewatch tsn0 tsn1 1000000 120 37000 7 5 0 | in_windows 0
+		gatewatch tsn0 tsn1 1000000 120 37000 7 5 0 | in_windows 2
 		tsnpub schedule check a.yaml
 		dump | grep -q 'taprio 100: root .*tc 3 map 2 2 2 2 2 1 1 0 2'
 		dump | grep -q 'index 1 cmd S gatemask 0x2 interval 300000'
@@ -79,7 +79,7 @@ in_windows() {
 	sim i226 reset_step_ns=0
 	file full-offload "$FULL" >a.yaml
 	tsnpub schedule apply a.yaml
-	gatewatch tsn0 tsn1 1000000 120 37000 7 5 0 | in_windows 0
+	gatewatch tsn0 tsn1 1000000 120 37000 7 5 0 | in_windows 2
 }
 
 @test "gates in the kernel: to the microsecond, on a simulated NIC and on veth" {
@@ -98,14 +98,14 @@ in_windows() {
 	sim ideal
 	file txtime-assist "$FULL" "$LAUNCH" "$LAUNCH" >a.yaml
 	tsnpub schedule apply a.yaml --force
-	gatewatch tsn0 tsn1 1000000 120 37000 7 5 0 | in_windows 0
+	gatewatch tsn0 tsn1 1000000 120 37000 7 5 0 | in_windows 2
 	dump | grep -q 'etf 103: parent 100:3 .*delta 200000 offload on .*skip_sock_check on'
 	tsnpub schedule clear
 	rmmod tsnsim
 	# here etf's offload resets the adapter a second time
 	sim i226 reset_step_ns=0
 	tsnpub schedule apply a.yaml --force
-	gatewatch tsn0 tsn1 1000000 120 37000 7 5 0 | in_windows 0
+	gatewatch tsn0 tsn1 1000000 120 37000 7 5 0 | in_windows 2
 }
 
 @test "--prove sees gates by TX stamps, in hardware and in software, with launch times too" {
