@@ -7,12 +7,14 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "host/mac_merge.h"
 #include "tc/deployment_json.h"
 #include "tc/request.h"
 #include "tc/tc_headers.h"
 
 #define RESET_DELAY_NS (50 * NSEC_PER_MSEC) /* until a reset that a request caused has begun */
 #define RESTORE_CARRIER_NS (15 * NSEC_PER_SEC)
+#define VERIFY_NS (3 * NSEC_PER_SEC) /* for the peer's answer on frame preemption */
 #define LIVE_LEAD_NS (100 * NSEC_PER_MSEC) /* a changed schedule begins no sooner */
 
 struct applying {
@@ -249,6 +251,52 @@ static int remove_former(struct applying *a, bool live, const char *why)
 	return wait_carrier(a);
 }
 
+static json_t *preemption_json(const struct mac_merge *state)
+{
+	return json_pack("{s:b, s:b, s:b}", "pmac", state->pmac_enabled, "tx", state->tx_enabled,
+			 "verify", state->verify_enabled);
+}
+
+/* Preemptible classes need the MAC merge sublayer, and a peer that has it too: it is asked. */
+static int enable_preemption(struct applying *a)
+{
+	const char *name = a->device->link.name;
+	struct mac_merge now,
+		wanted = { .pmac_enabled = true, .tx_enabled = true, .verify_enabled = true };
+	int64_t end;
+	int absent;
+
+	if (!a->deployment->preemption)
+		return 0;
+	absent = mac_merge_get(name, &now, a->err);
+	if (absent < 0)
+		return -1;
+	if (absent)
+		return error_system(a->err,
+				    "%s: this port or kernel has no frame preemption (MAC merge); "
+				    "remove preemptible",
+				    name);
+	if (!a->state.preemption)
+		a->state.preemption = preemption_json(&now);
+	if (step(a, "frame preemption") || mac_merge_set(name, &wanted, a->err))
+		return -1;
+	end = clock_now_ns(CLOCK_MONOTONIC) + VERIFY_NS;
+	do {
+		struct timespec pause = ns_to_timespec(20 * NSEC_PER_MSEC);
+
+		if (mac_merge_get(name, &now, a->err) || interrupted(a))
+			return -1;
+		if (now.verify == MAC_MERGE_VERIFY_SUCCEEDED)
+			return 0;
+		nanosleep(&pause, NULL);
+	} while (now.verify != MAC_MERGE_VERIFY_FAILED && clock_now_ns(CLOCK_MONOTONIC) < end);
+	return error_system(a->err,
+			    "%s: frame preemption is on, but the peer did not confirm it (verify "
+			    "status: %s); switch it on "
+			    "there, or remove preemptible",
+			    name, mac_merge_verify_name(now.verify));
+}
+
 static int apply_steps(struct applying *a)
 {
 	char why[160];
@@ -256,7 +304,7 @@ static int apply_steps(struct applying *a)
 
 	a->result->live = live;
 	a->result->base_ns = a->state.base_ns = choose_base(a->deployment, live);
-	if (remove_former(a, live, why) || send_requests(a, live))
+	if (enable_preemption(a) || remove_former(a, live, why) || send_requests(a, live))
 		return -1;
 	if (a->result->gap_ns)
 		a->result->gap_ns = clock_now_ns(CLOCK_MONOTONIC) - a->result->gap_ns;
@@ -311,6 +359,9 @@ static int adopt_previous(struct applying *a)
 	}
 	a->state.previous = state_to_json(&previous);
 	json_object_set_new(a->state.previous, "previous", json_null());
+	/* the settings before the first apply are the ones to come back */
+	a->state.preemption = previous.preemption;
+	previous.preemption = NULL;
 	a->state.original = previous.original;
 	previous.original.count = 0;
 	state_free(&previous);
@@ -422,6 +473,17 @@ static int put_back(const struct state *state, const struct snapshot *snapshot, 
 	}
 	if (snapshot_restore(nl, state->ifindex, state->interface, snapshot, err))
 		goto out;
+	if (state->preemption) {
+		struct mac_merge before = {
+			.pmac_enabled = json_is_true(json_object_get(state->preemption, "pmac")),
+			.tx_enabled = json_is_true(json_object_get(state->preemption, "tx")),
+			.verify_enabled =
+				json_is_true(json_object_get(state->preemption, "verify")),
+		};
+
+		if (mac_merge_set(state->interface, &before, err))
+			goto out;
+	}
 	if (device.link.up && !snapshot->was_up && device_set_up(nl, &device, false, err))
 		goto out;
 	result = 0;

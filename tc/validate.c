@@ -327,6 +327,12 @@ static void check_classes(const struct deployment *deployment, struct findings *
 				    class->name, format_duration(longest, a),
 				    class->max_frame ? class->max_frame : FRAME_SIZE_DEFAULT,
 				    format_duration(frame_ns, b), "dropped or never leave");
+		if (deployment->mode == SCHEDULE_TXTIME_ASSIST && !class->launch_time)
+			finding_add(findings, FINDING_WARNING, path,
+				    "class '%s' has no launch-time: under txtime-assist its gates "
+				    "are not kept, frames leave "
+				    "at once",
+				    class->name);
 		preemptible += class->preemptible;
 		class_path(c, "preemptible", path);
 		if (class->preemptible && nic->preemption == NIC_NO)

@@ -229,10 +229,8 @@ static void print_result(const struct applied *applied, const struct apply_optio
 	char a[DURATION_TEXT], b[DURATION_TEXT];
 	int64_t ahead = result->base_ns - tai_now_ns();
 
-	printf("%s: %s, %s (%s), cycle %s\n", name,
-	       deployment_has_gates(deployment) ? "taprio" : "mqprio",
-	       schedule_mode_name(deployment->mode), deployment_where(deployment),
-	       format_duration(deployment->schedule.cycle_ns, a));
+	printf("%s: mode %s (%s), cycle %s\n", name, schedule_mode_name(deployment->mode),
+	       deployment_where(deployment), format_duration(deployment->schedule.cycle_ns, a));
 	if (deployment_has_gates(deployment))
 		printf("base time %s TAI%s%s\n", format_duration(result->base_ns, a),
 		       ahead > 0 ? ", in " : "",

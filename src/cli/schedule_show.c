@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "cli/schedule_command.h"
 #include "cli/schedule_show.h"
+#include "host/mac_merge.h"
 #include "tc/deployment_json.h"
 #include "tc/device.h"
 #include "tc/installed.h"
@@ -75,6 +76,8 @@ struct view {
 	bool has_state;
 	struct deployment deployment; /* drawn: the running gates */
 	bool drawable;
+	bool has_preemption;
+	struct mac_merge preemption;
 };
 
 /* Names of classes as the file had them, from the record. */
@@ -274,6 +277,12 @@ static void print_view(struct view *view)
 			make_drawable(view, false);
 		}
 	}
+	if (view->has_preemption)
+		printf("  frame preemption: %s, verify %s, sent preemptibly now: %s, fragments "
+		       "from %u bytes\n",
+		       view->preemption.tx_enabled ? "on" : "off",
+		       mac_merge_verify_name(view->preemption.verify),
+		       view->preemption.tx_active ? "yes" : "no", view->preemption.tx_min_fragment);
 	for (unsigned i = 0; i < installed->foreign_count; i++)
 		printf("  not a schedule's: %s %x: on %x:%x\n", installed->foreign[i].kind,
 		       installed->foreign[i].handle >> 16, installed->foreign[i].parent >> 16,
@@ -351,15 +360,23 @@ static json_t *view_json(struct view *view)
 			 view->device.link.running, "speed_mbps", (int)view->device.speed_mbps,
 			 "root", installed->has_root ? installed->kind : "", "queues",
 			 queues_json(view), "foreign", foreign);
+	if (view->has_preemption)
+		json_object_set_new(root, "preemption",
+				    json_pack("{s:b, s:b, s:s}", "enabled",
+					      view->preemption.tx_enabled, "active",
+					      view->preemption.tx_active, "verify",
+					      mac_merge_verify_name(view->preemption.verify)));
 	if (view->has_state)
 		json_object_set_new(root, "record", json_string(step_text(&view->state, text)));
 	if (installed->is_taprio || installed->is_mqprio)
 		json_object_set_new(root, "mode",
 				    json_string(schedule_mode_name(installed_mode(installed))));
-	if (view->drawable)
-		json_object_set_new(root, "classes",
-				    json_incref(json_object_get(deployment_json(&view->deployment),
-								"classes")));
+	if (view->drawable) {
+		json_t *all = deployment_json(&view->deployment);
+
+		json_object_set(root, "classes", json_object_get(all, "classes"));
+		json_decref(all);
+	}
 	if (installed->taprio.has_oper)
 		json_object_set_new(root, "oper", gates_json(&installed->taprio.oper));
 	if (installed->taprio.has_admin)
@@ -379,6 +396,7 @@ static int read_view(struct netlink *nl, const char *name, struct view *view, st
 	view->has_state = state_read(name, &view->state, &ignored) == 0;
 	if (ignored.status)
 		message_warn("%s", ignored.text);
+	view->has_preemption = !mac_merge_get(name, &view->preemption, &ignored);
 	make_drawable(view, false);
 	if (!view->drawable && view->installed.taprio.has_admin)
 		make_drawable(view, true);
