@@ -213,6 +213,8 @@ static const struct nic_refusal refusals_anywhere[] = {
 	{ 0, "'cycle_time' is too small",
 	  "the cycle is shorter than its entries' shortest possible sum" },
 	{ 0, "'cycle_time' is too big", "the kernel keeps the cycle below 2^31 ns (2.147 s)" },
+	{ 0, "integer out of range",
+	  "a value is beyond what the kernel takes; the cycle stays below 2^31 ns (2.147 s)" },
 	{ 0, "Number of traffic classes is greater", "more classes than the device has TX queues" },
 	{ 0, "Queues ",
 	  "a class names a queue that the device has not: ethtool -l IFACE shows how many are on" },

@@ -46,6 +46,8 @@ says() {
 	says generic 'shorter than 60 bytes' tsn0 root handle 1: taprio $MAP base-time 0 sched-entry S 1 100 clockid CLOCK_TAI
 	says generic 'shorter than its entries' tsn0 root handle 1: taprio $MAP base-time 0 $GATES cycle-time 500 clockid CLOCK_TAI
 	says generic '2^31 ns' tsn0 root handle 1: taprio $MAP base-time 0 $GATES cycle-time 3000000000 clockid CLOCK_TAI
+	says generic '2^31 ns' tsn0 root handle 1: taprio $MAP base-time 0 sched-entry S 1 1500000000 sched-entry S 2 1500000000 \
+		clockid CLOCK_TAI
 	says generic 'more classes than the device has' v0 root handle 1: taprio num_tc 5 map 0 1 2 3 4 0 0 0 0 0 0 0 0 0 0 0 \
 		queues 1@0 1@1 1@2 1@3 1@4 base-time 0 $GATES clockid CLOCK_TAI
 	says generic 'a class that does not exist' v0 root handle 1: taprio num_tc 2 map 0 1 5 1 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 \
