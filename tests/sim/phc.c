@@ -158,7 +158,7 @@ static int phc_settime(struct ptp_clock_info *info, const struct timespec64 *ts)
 	unsigned long flags;
 
 	/* keeps sums of schedules and launch times inside 63 bits */
-	if (ns < 0 || ns > S64_MAX / 4)
+	if (ns < 0 || ns > S64_MAX / 2)
 		return -ERANGE;
 	raw_spin_lock_irqsave(&port->pair->lock, flags);
 	tsnsim_wire_run(port->pair);

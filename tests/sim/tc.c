@@ -193,7 +193,7 @@ static int taprio_check(struct tsnsim_port *port, const struct tc_taprio_qopt_of
 	/* the upper bounds are those of the 32-bit fields of ENETC; base keeps sums in 63 bits */
 	if (!qopt->cycle_time || qopt->cycle_time > U32_MAX ||
 	    qopt->cycle_time_extension > U32_MAX ||
-	    base > S64_MAX / 4 || base < -(S64_MAX / 4))
+	    base > S64_MAX / 2 || base < -(S64_MAX / 2))
 		return -EINVAL;
 	if (m->contiguous_gates && !gates_contiguous(port, qopt))
 		return -EINVAL;
