@@ -38,7 +38,7 @@ SKELETONS := $(BPF_SOURCES:bpf/%.bpf.c=$(BPF_BUILD)/%.skel.h)
 UNIT_SOURCES := $(wildcard tests/unit/*_test.c)
 UNIT_TESTS := $(UNIT_SOURCES:tests/unit/%.c=$(BUILD)/unit/%)
 # programs of the tests' own: one source file each
-TOOLS := $(patsubst %.c,$(BUILD)/tools/%,$(notdir $(wildcard tests/netns/*.c tests/bench/*.c)))
+TOOLS := $(patsubst %.c,$(BUILD)/tools/%,$(notdir $(wildcard tests/netns/*.c tests/bench/*.c tests/vm/*.c)))
 MAN_PAGES := $(patsubst man/%.scd,$(BUILD)/man/%,$(wildcard man/*.scd))
 NETNS_TESTS := $(wildcard tests/netns/*.bats)
 
@@ -72,6 +72,10 @@ $(BUILD)/tools/%: tests/netns/%.c $(BUILD)/libtsnpub.a
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/libtsnpub.a $(LIBS)
 
 $(BUILD)/tools/%: tests/bench/%.c $(BUILD)/libtsnpub.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/libtsnpub.a $(LIBS)
+
+$(BUILD)/tools/%: tests/vm/%.c $(BUILD)/libtsnpub.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/libtsnpub.a $(LIBS)
 

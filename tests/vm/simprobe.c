@@ -4,6 +4,7 @@
  * prints one line for each with its launch time and its hardware stamps.
  *
  *   simprobe [-r] [-l LEAD_NS] [-e ETHERTYPE] [-w WAIT_MS] [-b BASE_TAI_NS] TX RX FRAMES...
+ *   simprobe -x /dev/ptpN
  *
  * FRAMES is a comma-separated list: prio=0-15, len=60-9000 (without FCS), at=NS after the base
  * (absent: at once, without a launch time), n=COUNT, step=NS between them, stamp=0|1, vid=VID.
@@ -12,14 +13,16 @@
  * Output: "base NS", then for each frame
  *   "I prio=P len=L launch=NS|- tx=NS|- ntx=N rx=NS|- nrx=N order=K err=0|ERRNO report=0|ERRNO"
  * and at last "other=N": received frames of the EtherType that it did not send, and "zero=N":
- * frames of zeros.
+ * frames of zeros. -x: "precise NS", PHC minus CLOCK_REALTIME by the clock's cross time stamp, or
+ * "precise ERRNO-NAME".
  */
-#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/errqueue.h>
 #include <linux/if_packet.h>
 #include <linux/net_tstamp.h>
+#include <linux/ptp_clock.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <poll.h>
@@ -282,6 +285,21 @@ static void print_ns(const char *name, int64_t ns)
 		printf(" %s=%lld", name, (long long)ns);
 }
 
+static int precise(const char *path)
+{
+	struct ptp_sys_offset_precise p = { };
+	int fd = open(path, O_RDWR);
+
+	if (fd < 0)
+		die(path);
+	if (ioctl(fd, PTP_SYS_OFFSET_PRECISE, &p))
+		printf("precise %s\n", strerrorname_np(errno));
+	else
+		printf("precise %lld\n", (p.device.sec - p.sys_realtime.sec) * 1000000000LL +
+		       p.device.nsec - p.sys_realtime.nsec);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct sock_txtime txtime = { .clockid = CLOCK_TAI, .flags = 0 };
@@ -293,13 +311,14 @@ int main(int argc, char **argv)
 	unsigned int i;
 	int opt, tx, rx;
 
-	while ((opt = getopt(argc, argv, "rl:e:w:b:")) != -1)
+	while ((opt = getopt(argc, argv, "rl:e:w:b:x:")) != -1)
 		switch (opt) {
 		case 'r': txtime.flags = SOF_TXTIME_REPORT_ERRORS; break;
 		case 'l': lead = strtoll(optarg, NULL, 0); break;
 		case 'e': ethertype = strtol(optarg, NULL, 0); break;
 		case 'w': wait_ms = strtoll(optarg, NULL, 0); break;
 		case 'b': base = strtoll(optarg, NULL, 0); break;
+		case 'x': return precise(optarg);
 		default: return 2;
 		}
 	if (argc - optind < 3) {
@@ -309,8 +328,8 @@ int main(int argc, char **argv)
 	if (base == NONE)
 		base = (now_tai() + 1500000000) / 1000000000 * 1000000000;
 	frames = calloc(MAX_FRAMES, sizeof(*frames));
-	for (i = optind + 2; i < argc; i++)
-		add(argv[i]);
+	for (opt = optind + 2; opt < argc; opt++)
+		add(argv[opt]);
 
 	tx = open_port(argv[optind], 0);
 	rx = open_port(argv[optind + 1], 0x0003 /* ETH_P_ALL */);

@@ -10,7 +10,6 @@
  * "attached" is printed and the end of standard input awaited, then:
  *   "frames=N ret=R stamp=NS hash_ret=R"     (of the last frame)
  */
-#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <bpf/btf.h>

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Gate schedules on the simulated parts: what is enforced, what is refused. Virtual time.
+# vm: --timeout 400 --copy tests/vm/sim.bash:lab/tests/sim.bash --copy build/tools/simprobe:lab/bin/simprobe
+
+load sim.bash
+
+setup_file() { modprobe sch_taprio; modprobe sch_etf; modprobe sch_mqprio; ports; }
+teardown_file() { rmmod tsnsim; }
+
+# inside FROM TO CYCLE CLASS: each stamped frame of the class starts at or after FROM in the cycle, and its last bit (FCS
+# included) leaves by TO. Prints how many there were.
+inside()
+{
+	gawk -M -v from="$1" -v to="$2" -v cycle="$3" -v class="$4" '
+		$2 == "prio=" class && $5 != "tx=-" {
+			split($3, len, "="); split($5, tx, "=")
+			at = tx[2] % cycle
+			if (at < from || at + (8 + len[2] + 4) * 8 > to) { print "outside: " $0 " at " at; exit 1 }
+			n++
+		}
+		END { print n + 0 }' <<<"$lines"
+}
+
+@test "gates are kept: no frame starts before its gate opens or ends after it closes" {
+	taprio 0 -- 8:100000 7:150000
+	probe tsn0 tsn1 prio=3,len=100,n=20 prio=0,len=1514,n=40 prio=1,len=700,n=20
+	same "class 3" "$(inside 0 100000 250000 3)" 20
+	same "class 0" "$(inside 100000 250000 250000 0)" 40
+	same "class 1" "$(inside 100000 250000 250000 1)" 20
+}
+
+@test "guard band: what does not fit before the gate closes waits, what fits exactly goes" {
+	# room for one full frame and 100 ns: 1526 * 8 = 12208
+	taprio 0 -- 1:12308 e:100000
+	probe tsn0 tsn1 prio=0,len=1514,n=3
+	same "frames in their window" "$(inside 0 12308 112308 0)" 3
+	same "one a cycle" $((${F[2.tx]} - ${F[1.tx]})) 112308
+	taprio 0 -- 1:12208 e:100000
+	probe tsn0 tsn1 prio=0,len=1514,n=2
+	same "exact fit" "$(inside 0 12208 112208 0)" 2
+}
+
+@test "a frame that fits no window is dropped and counted for its queue" {
+	taprio 0 -- 1:12207 e:100000
+	before=$(stat tsn0 "Tx window drop  0 frames")
+	probe tsn0 tsn1 prio=0,len=1514,n=3 prio=0,len=60
+	same "drops" $(($(stat tsn0 "Tx window drop  0 frames") - before)) 3
+	same "the small one" ${F[3.nrx]} 1
+	same "the big one" ${F[0.nrx]} 0
+}
+
+@test "an admin schedule takes over at its base time, not before" {
+	taprio 0 -- 1:100000 e:100000
+	sleep 0.01
+	probe tsn0 tsn1 prio=0,len=60		# its base is a second away
+	change=$((${lines:5:19} + 1000000000))
+	taprio $change -- e:100000 1:100000
+	probe -b "$change" tsn0 tsn1 prio=0,len=60,n=4
+	# sent 100 ms before the change: by the old schedule
+	same "old windows" "$(inside 0 100000 200000 0)" 4
+	probe tsn0 tsn1 prio=0,len=60,n=4
+	# counted from the new base, class 0 has the second half
+	lines=$(gawk -M -v base="$change" '$5 ~ /^tx=[0-9]/ { split($5, tx, "="); $5 = "tx=" tx[2] - base } { print }' <<<"$lines")
+	same "new windows" "$(inside 100000 200000 200000 0)" 4
+}
+
+@test "the schedule follows the PHC" {
+	taprio 0 -- 1:100000 e:100000
+	echo 33333 >$knobs/tsn0/phc_step_ns
+	probe tsn0 tsn1 prio=0,len=1000,n=30
+	echo -33333 >$knobs/tsn0/phc_step_ns
+	same "by its own clock" "$(inside 0 100000 200000 0)" 30
+}
+
+@test "ideal: etf under taprio launches inside the window" {
+	taprio 0 -- 8:100000 7:100000
+	tc qdisc replace dev tsn0 parent 100:4 etf clockid CLOCK_TAI delta 300000 offload
+	probe tsn0 tsn1 prio=3,len=100,at=50000,n=5,step=1000000 prio=3,len=100,at=6150000
+	for i in 0 1 2 3 4; do same "frame $i" ${F[$i.tx]} ${F[$i.launch]}; done
+	same "a launch time outside the window waits for the next one" $((${F[5.tx]} - ${F[5.launch]})) 50000
+	tc qdisc del dev tsn0 root
+}
+
+@test "i225: what it refuses, and with which errno" {
+	ports model=i225
+	q="tc qdisc replace dev tsn0 parent root handle 100: taprio $four_classes flags 2"
+	refused EINVAL $q base-time 4000000000000000000 sched-entry S 8 100000 sched-entry S 7 100000
+	refused EINVAL $q base-time 0 sched-entry S 8 100000 sched-entry S 7 100000 sched-entry S 8 100000
+	refused EINVAL $q base-time 0 cycle-time-extension 1000 sched-entry S 8 100000 sched-entry S 7 100000
+	refused ERANGE $q base-time -1 sched-entry S 8 100000 sched-entry S 7 100000
+	taprio 0 -- 8:100000 7:100000
+	refused EALREADY $q base-time 0 sched-entry S 8 100000 sched-entry S 7 100000
+	tc qdisc del dev tsn0 root
+	refused EOPNOTSUPP tc qdisc replace dev tsn1 parent root handle 100: mqprio num_tc 2 map 0 1 queues 1@0 1@1 hw 1
+	[[ $(tc qdisc replace dev tsn1 parent root handle 100: mqprio num_tc 2 map 0 1 queues 1@0 1@1 hw 1 2>&1) == \
+		*"Only 4 traffic classes supported"* ]]
+}
+
+@test "i226: a future base time and a live replace work; a queue that never opens drops" {
+	ports model=i226
+	taprio 4000000000000000000 -- 8:100000 7:100000
+	sleep 0.3
+	taprio 0 -- 8:100000 3:100000
+	carrier tsn0
+	probe tsn0 tsn1 prio=2,len=60,n=2 prio=0,len=60
+	same "closed queue" ${F[0.nrx]} 0
+	same "counted" "$(stat tsn0 sim_tx_queue_2_closed_drops)" 2
+	same "open queue" ${F[2.nrx]} 1
+}
+
+@test "i226: a frame does not cross the end of the cycle, though its gate stays open" {
+	taprio 0 -- f:100000 f:100000
+	probe tsn0 tsn1 prio=0,len=1514,n=40
+	same "inside the cycle" "$(inside 0 200000 200000 0)" 40
+}
+
+@test "ls1028a: taprio and etf exclude each other, in both directions" {
+	ports model=ls1028a
+	taprio 0 -- 8:100000 7:100000
+	refused EBUSY tc qdisc replace dev tsn0 parent 100:1 etf clockid CLOCK_TAI delta 300000 offload
+	tc qdisc del dev tsn0 root
+	etf 1
+	refused EBUSY tc qdisc replace dev tsn0 parent root handle 200: taprio $four_classes base-time 0 \
+		sched-entry S f 100000 flags 2
+	tc qdisc del dev tsn0 root
+}

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The simulated cable, its clocks and its hardware stamps. Virtual time.
+# vm: --timeout 400 --copy tests/vm/sim.bash:lab/tests/sim.bash --copy build/tools/simprobe:lab/bin/simprobe
+
+load sim.bash
+
+setup_file() { modprobe sch_etf; modprobe sch_mqprio; ports length_ns=500; etf 3; }
+teardown_file() { rmmod tsnsim; }
+
+@test "an RX stamp is the TX stamp plus the cable, to the nanosecond, at any frame length" {
+	for length in 0 500 123456; do
+		echo "$length" >$knobs/pair0/length_ns
+		probe tsn0 tsn1 prio=0,len=60 prio=0,len=1514 prio=1,len=777
+		for i in 0 1 2; do
+			same "frame $i over $length ns" $((${F[$i.rx]} - ${F[$i.tx]})) "$length"
+		done
+	done
+	echo 500 >$knobs/pair0/length_ns
+}
+
+@test "frames of one instant follow each other by preamble, frame, FCS and inter-frame gap" {
+	for speed in 100 1000 2500; do
+		echo "$speed" >$knobs/pair0/speed_mbps
+		carrier tsn0
+		probe tsn0 tsn1 prio=3,len=60,at=0 prio=3,len=1514,at=1 prio=3,len=123,at=2 prio=3,len=60,at=3
+		same "first at its launch time" ${F[0.tx]} ${F[0.launch]}
+		for i in 0 1 2; do
+			len=${F[$i.len]}
+			busy=$((((8 + len + 4) * 8000 + speed - 1) / speed + (12 * 8000 + speed - 1) / speed))
+			same "frame $i at $speed Mb/s" $((${F[$((i + 1)).tx]} - ${F[$i.tx]})) "$busy"
+		done
+	done
+	echo 1000 >$knobs/pair0/speed_mbps
+	carrier tsn0
+}
+
+@test "with the RX stamp at the end of a frame latency is cable plus serialisation" {
+	echo end >$knobs/pair0/rx_stamp_at
+	probe tsn0 tsn1 prio=3,len=60,at=0 prio=3,len=1514,at=1000000
+	echo start >$knobs/pair0/rx_stamp_at
+	same "60 bytes" $((${F[0.rx]} - ${F[0.launch]})) $((500 + (8 + 60 + 4) * 8))
+	same "1514 bytes" $((${F[1.rx]} - ${F[1.launch]})) $((500 + (8 + 1514 + 4) * 8))
+}
+
+@test "unplugged: no carrier on either port, nothing passes; plugged again: all is well" {
+	echo 0 >$knobs/pair0/carrier
+	[ "$(cat /sys/class/net/tsn0/carrier)" = 0 ]
+	[ "$(cat /sys/class/net/tsn1/carrier)" = 0 ]
+	probe -w 20 tsn0 tsn1 prio=0,len=60
+	same "received" ${F[0.nrx]} 0
+	echo 1 >$knobs/pair0/carrier
+	carrier tsn1
+	probe tsn0 tsn1 prio=0,len=60
+	same "received" ${F[0.nrx]} 1
+}
+
+@test "a crystal that is 1234 ppb fast gains 12340 ns in 10 s" {
+	before=$(cat $knobs/tsn0/phc_to_tai_ns)
+	echo 1234 >$knobs/tsn0/phc_drift_ppb
+	sleep 10
+	gained=$(($(cat $knobs/tsn0/phc_to_tai_ns) - before))
+	echo 0 >$knobs/tsn0/phc_drift_ppb
+	echo "gained $gained ns"
+	# the sleep is a little longer than 10 s, by wake-up and start of the programs
+	[ "$gained" -ge 12340 ] && [ "$gained" -le 12400 ]
+}
+
+@test "a PHC can be stepped, set and adjusted, and the servo's correction cancels the crystal's error" {
+	before=$(cat $knobs/tsn1/phc_to_tai_ns)
+	echo -777 >$knobs/tsn1/phc_step_ns
+	same step $(($(cat $knobs/tsn1/phc_to_tai_ns) - before)) -777
+	echo 50000 >$knobs/tsn1/phc_drift_ppb
+	phc_ctl tsn1 -- freq -50000 >/dev/null
+	a=$(cat $knobs/tsn1/phc_to_tai_ns)
+	sleep 20
+	b=$(cat $knobs/tsn1/phc_to_tai_ns)
+	echo "moved $((b - a)) ns in 20 s"
+	# 1.00005 * 0.99995 leaves -2.5 ppb
+	[ $((b - a)) -le -49 ] && [ $((b - a)) -ge -52 ]
+	echo 0 >$knobs/tsn1/phc_drift_ppb
+	phc_ctl tsn1 freq 0 >/dev/null
+	phc_ctl tsn1 set 1000000 >/dev/null
+	[[ $(phc_ctl tsn1 get) == *"clock time is 10000"* ]]
+	phc_ctl tsn1 set >/dev/null
+}
+
+@test "the cross time stamp is exact, and the parts without one refuse it" {
+	read -r _ offset <<<"$(simprobe -x /dev/ptp0)"
+	tai=$(cat $knobs/tsn0/phc_to_tai_ns)
+	# TAI and UTC are one here: nobody has told the kernel of leap seconds
+	[ $((offset - tai)) -ge -1 ] && [ $((offset - tai)) -le 1 ]
+	ports model=ls1028a
+	same "on ls1028a" "$(simprobe -x /dev/ptp0)" "precise EOPNOTSUPP"
+	ports
+	etf 3
+}
+
+@test "frames to another's address are filtered unless the port is promiscuous" {
+	probe tsn0 tsn1 prio=0,len=60
+	same "joined group" ${F[0.nrx]} 1
+	before=$(stat tsn1 sim_rx_filtered)
+	ip link set tsn1 down
+	ip link set tsn1 address 02:00:00:00:00:77
+	ip link set tsn1 up
+	carrier tsn0
+	ip link set tsn0 arp off
+	ip addr add 192.0.2.1/24 dev tsn0
+	ip neigh replace 192.0.2.9 lladdr 02:74:73:6e:00:02 dev tsn0
+	ping -c 1 -W 1 192.0.2.9 >/dev/null || true
+	[ "$(stat tsn1 sim_rx_filtered)" -gt "$before" ]
+}
+
+@test "ethtool tells driver, model, link, rings, coalescing, EEE and time stamping, and sets them" {
+	output=$(ethtool -i tsn0)
+	[[ $output == *"driver: tsnsim"* && $output == *"firmware-version: ideal"* ]]
+	[[ $(ethtool tsn0) == *"Speed: 1000Mb/s"* ]]
+	ethtool -s tsn0 speed 100 duplex full autoneg off
+	carrier tsn1
+	[[ $(ethtool tsn1) == *"Speed: 100Mb/s"* ]]
+	fails ethtool -s tsn0 speed 10 duplex full autoneg off
+	ethtool -s tsn0 speed 1000 duplex full autoneg off
+	carrier tsn0
+	ethtool -G tsn0 rx 128 tx 512
+	[[ $(ethtool -g tsn0) == *"TX:"*"TX:"*512* ]]
+	fails ethtool -G tsn0 rx 8
+	ethtool -C tsn0 rx-usecs 0
+	[[ $(ethtool -c tsn0) == *"rx-usecs:"*0* ]]
+	ethtool --set-eee tsn0 eee on
+	[[ $(ethtool --show-eee tsn0) == *"enabled"* ]]
+	[[ $(ethtool -T tsn0) == *"hardware-transmit"*"PTP Hardware Clock: 0"* ]]
+}

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# What the tests of the simulated ports share. Runs inside the laboratory VM; all times are virtual.
+
+knobs=/sys/kernel/debug/tsnsim
+four_classes="num_tc 4 map 0 1 2 3 queues 1@0 1@1 1@2 1@3"
+
+# ports [PARAMETER=VALUE...]: loads the module afresh and brings tsn0 and tsn1 up.
+ports()
+{
+	grep -q '^tsnsim ' /proc/modules && rmmod tsnsim
+	sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1
+	insmod /lab/modules/tsnsim.ko "$@" || return
+	ip link set tsn0 up
+	ip link set tsn1 up
+	carrier tsn0
+}
+
+# carrier PORT: waits for it.
+carrier()
+{
+	local i
+
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		[ "$(cat "/sys/class/net/$1/carrier" 2>/dev/null)" = 1 ] && return
+		sleep 0.05
+	done
+	echo "no carrier on $1"
+	return 1
+}
+
+# probe ARGUMENTS...: simprobe; its lines in $lines, its values in ${F[FRAME.KEY]}, and the least and the greatest TX stamp
+# minus launch time in ${F[least]} and ${F[most]}. One awk does it all: bats traces every command of a test, and under
+# emulation a loop over words would take most of the test's time.
+declare -gA F
+probe()
+{
+	lines=$(simprobe "$@") || { echo "$lines"; return 1; }
+	eval "F=($(gawk -M '
+		$1 ~ /^[0-9]+$/ {
+			for (i = 2; i <= NF; i++) {
+				split($i, pair, "=")
+				value[pair[1]] = pair[2]
+				printf "[%s.%s]=%s ", $1, pair[1], pair[2]
+			}
+			if (value["launch"] == "-" || value["tx"] == "-")
+				next
+			error = value["tx"] - value["launch"]
+			if (!n++ || error < least) least = error
+			if (n == 1 || error > most) most = error
+		}
+		END { if (n) printf "[least]=%d [most]=%d", least, most }' <<<"$lines"))"
+}
+
+# same WHAT GOT WANTED
+same()
+{
+	[ "$2" = "$3" ] && return
+	echo "$1: got $2, wanted $3"
+	echo "$lines"
+	return 1
+}
+
+# fails COMMAND...: it does.
+fails()
+{
+	"$@" || return 0
+	echo "did not fail: $*"
+	return 1
+}
+
+# stat PORT NAME: one of ethtool's counters.
+stat() { ethtool -S "$1" | awk -F': ' -v name="$2" '{ sub(/^ +/, "", $1) } $1 == name { print $2 }'; }
+
+# refused ERRNO COMMAND...: the kernel answers COMMAND's netlink request with that error.
+refused()
+{
+	local wanted=$1 trace
+
+	shift
+	trace=$(strace -f -e trace=recvmsg,write,ioctl "$@" 2>&1) || true
+	grep -q -- "error=-$wanted\b\|-1 $wanted " <<<"$trace" && return
+	echo "not refused with $wanted: $*"
+	grep -o 'error=-\w*\|^Error.*' <<<"$trace"
+	return 1
+}
+
+# taprio [BASE] [WORDS...] -- ENTRY...: a full-offload schedule with four classes on tsn0.
+taprio()
+{
+	local base=$1 words=() entry
+
+	shift
+	while [ "$1" != -- ]; do words+=("$1"); shift; done
+	shift
+	for entry; do words+=(sched-entry S ${entry/:/ }); done
+	tc qdisc replace dev tsn0 parent root handle 100: stab overhead 24 taprio $four_classes \
+		base-time "$base" ${words[@]+"${words[@]}"} flags 2
+}
+
+# etf QUEUE: mqprio (offloaded where the part can) and etf offload on that queue of tsn0.
+etf()
+{
+	tc qdisc replace dev tsn0 parent root handle 100: mqprio $four_classes hw 1 2>/dev/null ||
+		tc qdisc replace dev tsn0 parent root handle 100: mqprio $four_classes hw 0 || return
+	tc qdisc replace dev tsn0 parent "100:$(($1 + 1))" etf clockid CLOCK_TAI delta 300000 offload || return
+	sleep 0.3
+	carrier tsn0
+}
