@@ -93,6 +93,7 @@ static void hit(struct tsnsim_port *port, struct tsnsim_frame *f, struct tsnsim_
 		break;
 	}
 	fault->done = true;
+	f->fault_era = port->fault_era;
 	for (i = 0; i < ARRAY_SIZE(f->fault); i++)
 		if (f->fault[i] < 0) {
 			f->fault[i] = fault - port->fault;
@@ -125,6 +126,8 @@ void tsnsim_fault_departed(struct tsnsim_port *port, struct tsnsim_frame *f, s64
 {
 	int i;
 
+	if (f->fault_era != port->fault_era)	/* cleared while the frame was queued */
+		return;
 	for (i = 0; i < ARRAY_SIZE(f->fault); i++)
 		if (f->fault[i] >= 0 && f->fault[i] < port->n_faults)
 			port->fault[f->fault[i]].tx_phc = tx_phc;
@@ -142,6 +145,7 @@ static int arm(struct tsnsim_port *port, char *cmd)
 		raw_spin_lock_irqsave(&port->pair->lock, flags);
 		port->n_faults = 0;
 		port->n_duplicates = 0;
+		port->fault_era++;
 		raw_spin_unlock_irqrestore(&port->pair->lock, flags);
 		return cmd && *skip_spaces(cmd) ? -EINVAL : 0;
 	}

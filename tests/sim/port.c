@@ -303,8 +303,8 @@ static int port_stop(struct net_device *dev)
 	/* the link is down, so nobody arms them again */
 	hrtimer_cancel(&port->tx_timer);
 	hrtimer_cancel(&port->rx_timer);
-	tsnsim_stamps_stop(port);
 	tsnsim_rx_close(port);
+	tsnsim_stamps_stop(port);	/* its NAPI could still have put a late stamp in */
 	return 0;
 }
 

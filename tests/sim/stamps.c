@@ -162,10 +162,14 @@ void tsnsim_stamp_complete(struct tsnsim_port *port, struct sk_buff *skb, int bu
 	} else if (done->lose) {
 		stamp_lost(port, done->slot);
 	} else if (done->delay_ns) {
-		/* from here on delay_ns is the time at which to deliver */
-		done->delay_ns += ktime_get();
+		/* from here on delay_ns is the time at which to deliver; the skb may be gone at once */
+		ktime_t at = done->delay_ns + ktime_get();
+
+		done->delay_ns = at;
 		skb_queue_tail(&port->late_stamps, skb);
-		hrtimer_start(&port->late_timer, done->delay_ns, HRTIMER_MODE_ABS_SOFT);
+		if (!hrtimer_is_queued(&port->late_timer) ||
+		    hrtimer_get_expires(&port->late_timer) > at)
+			hrtimer_start(&port->late_timer, at, HRTIMER_MODE_ABS_SOFT);
 		return;
 	} else {
 		deliver(port, skb);

@@ -143,6 +143,7 @@ struct tsnsim_frame {
 	bool driver_made : 1;
 	s64 stamp_delay_ns;
 	s8 fault[4];			/* indices of the faults on this frame, -1: none */
+	u32 fault_era;
 	u8 data[];
 };
 
@@ -276,6 +277,7 @@ struct tsnsim_port {
 	u16 fault_ethertype;		/* 0: count all frames */
 	u64 fault_frames, fault_stamps;	/* matching frames (that want a stamp) so far */
 	u32 n_duplicates;		/* armed duplicate faults */
+	u32 fault_era;			/* how often the faults were cleared */
 
 	u8 autoneg;
 	struct ethtool_coalesce coalesce;

@@ -345,7 +345,8 @@ int main(int argc, char **argv)
 	for (i = 0; i < n_frames; i++)
 		sorted[i] = &frames[i];
 	qsort(sorted, n_frames, sizeof(*sorted), by_launch);
-	sleep_until(base - 100000000);
+	if (sorted[0]->launch == NONE)
+		sleep_until(base - 100000000);
 	for (i = 0; i < n_frames; i++) {
 		if (sorted[i]->launch != NONE && sorted[i]->launch - lead > now_tai()) {
 			drain(tx, rx);
