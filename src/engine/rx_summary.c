@@ -148,11 +148,13 @@ static json_t *counters_object(const struct rx_facts *facts)
 		json_object_set_new(ethertypes, name,
 				    json_integer((json_int_t)c->ethertype_frames[i]));
 	}
-	object = json_pack("{sI sI sI sI sI sI sI sI sI sI sI sI sI sI}", "ours",
+	/* "given_up" frames are among "ours": of pairs that user space had no room for */
+	object = json_pack("{sI sI sI sI sI sI sI sI sI sI sI sI sI sI sI}", "ours",
 			   (json_int_t)c->ours, "bytes", (json_int_t)c->bytes, "tagged",
 			   (json_int_t)c->tagged, "records_lost", (json_int_t)c->records_lost,
 			   "socket_drops", (json_int_t)facts->socket_drops, "too_many_runs",
-			   (json_int_t)(c->ignored_many + facts->other_frames), "other_streams",
+			   (json_int_t)c->ignored_many, "given_up",
+			   (json_int_t)facts->other_frames, "other_streams",
 			   (json_int_t)c->ignored_stream, "other_runs", (json_int_t)c->ignored_run,
 			   "too_short", (json_int_t)c->too_short, "wrong_version",
 			   (json_int_t)c->wrong_version, "wrong_magic", (json_int_t)c->wrong_magic,
