@@ -83,6 +83,7 @@ struct rx_options {
 	enum stamp_source stamp; /* what rx_record.rx_xdp holds: SOURCE_XDP or SOURCE_SW */
 	int64_t deadline_ns; /* latency (RX - launch) above it is late; 0: none */
 	bool no_peer_path; /* leave the stamps in the frames alone: the sender's log is at hand */
+	bool no_recent; /* no live line is shown: `recent` stays empty */
 };
 
 struct rx_counts {

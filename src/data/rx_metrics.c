@@ -152,13 +152,14 @@ static void add_latency(struct rx_metrics *m, struct rx_stream *s, const struct 
 
 	for (int i = 0; i < SOURCE_COUNT; i++) {
 		int64_t latency, variation;
-		bool best = !valid; /* the first source that the frame has is its best */
+		/* the first source that the frame has is its best */
+		bool best = !valid, recent = best && !m->options.no_recent;
 
 		if (rx[i] == STAMP_NONE || r->launch == STAMP_NONE ||
 		    __builtin_sub_overflow(rx[i], r->launch, &latency))
 			continue;
 		add_to(&s->latency[i], latency, seq, r->stream);
-		if (best)
+		if (recent)
 			histogram_add(&m->recent.latency[i], latency, seq, r->stream);
 		if (m->options.deadline_ns && latency > m->options.deadline_ns) {
 			s->counts.late[i]++;
@@ -167,7 +168,7 @@ static void add_latency(struct rx_metrics *m, struct rx_stream *s, const struct 
 		if (follows && s->last_valid >> i & 1 && (best || i != SOURCE_USER) &&
 		    !__builtin_sub_overflow(latency, s->last_latency[i], &variation)) {
 			add_to(&s->variation[i], variation, seq, r->stream);
-			if (best)
+			if (recent)
 				histogram_add(&m->recent.variation[i], variation, seq, r->stream);
 		}
 		if (in_order)

@@ -47,37 +47,101 @@ static void on_lost(void *context, const struct tx_record *r)
 	show(context, &frame);
 }
 
+/*
+ * A block of the receiver's log. It is joined in its order, then measured stream by stream: with many
+ * streams their histograms do not fit into the cache together, and going from one to the next with each
+ * record takes several times as long. The order within a stream stays.
+ */
+struct rx_block {
+	size_t count;
+	struct rx_record rx[READ_RECORDS];
+	struct tx_record tx[READ_RECORDS];
+	bool has_tx[READ_RECORDS];
+	enum sequence_verdict verdict[READ_RECORDS];
+	uint16_t order[READ_RECORDS];
+};
+
+#define GROUPS 256 /* streams that differ in their last 8 bits */
+
+static void group_by_stream(struct rx_block *b)
+{
+	uint16_t start[GROUPS + 1] = { 0 };
+
+	for (size_t i = 0; i < b->count; i++)
+		start[b->rx[i].stream % GROUPS + 1]++;
+	for (size_t g = 0; g < GROUPS; g++)
+		start[g + 1] = (uint16_t)(start[g + 1] + start[g]);
+	for (size_t i = 0; i < b->count; i++)
+		b->order[start[b->rx[i].stream % GROUPS]++] = (uint16_t)i;
+}
+
+static void join_block(struct pass *p, struct rx_block *b, struct join *join)
+{
+	for (size_t i = 0; i < b->count && !p->failed; i++) {
+		const struct tx_record *tx = NULL;
+
+		if (b->rx[i].stream != RECORD_STREAM_SYNC && join)
+			tx = join_find(join, &b->rx[i], p->err);
+		b->has_tx[i] = tx != NULL;
+		if (tx)
+			b->tx[i] = *tx;
+		p->failed |= p->err->status != 0;
+	}
+}
+
+static void measure_block(struct pass *p, struct rx_block *b)
+{
+	struct analysis *a = p->a;
+
+	group_by_stream(b);
+	for (size_t k = 0; k < b->count; k++) {
+		size_t i = b->order[k];
+		const struct rx_record *r = &b->rx[i];
+		struct rx_stream *stream;
+
+		if (r->stream == RECORD_STREAM_SYNC) {
+			sync_metrics_add(&a->rx_sync, (const void *)r);
+			continue;
+		}
+		b->verdict[i] = SEQUENCE_STRAY;
+		stream = rx_metrics_add(a->rx, r, &b->verdict[i]);
+		if (stream && b->has_tx[i] && !(r->flags & RX_UNSYNCED) &&
+		    !(b->tx[i].status & TX_UNSYNCED) &&
+		    (b->verdict[i] == SEQUENCE_IN_ORDER || b->verdict[i] == SEQUENCE_REORDERED))
+			rx_stream_add_path(stream, &a->rx->options, r, &b->tx[i]);
+	}
+}
+
+static void show_block(struct pass *p, const struct rx_block *b)
+{
+	for (size_t i = 0; i < b->count && !p->failed && p->a->options.sink_count; i++) {
+		const struct joined_frame frame = {
+			.rx = &b->rx[i],
+			.tx = b->has_tx[i] ? &b->tx[i] : NULL,
+			.verdict = b->verdict[i],
+		};
+
+		if (b->rx[i].stream != RECORD_STREAM_SYNC)
+			show(p, &frame);
+	}
+}
+
 static int read_rx(struct pass *p, struct log_reader *log, struct join *join)
 {
-	struct rx_record *records = malloc(READ_RECORDS * sizeof(*records));
-	struct analysis *a = p->a;
+	struct rx_block *b = malloc(sizeof(*b));
 	int64_t n = 0;
 
-	if (!records)
+	if (!b)
 		return error_errno(p->err, ENOMEM, "report");
-	while (!p->failed && (n = log_read(log, records, READ_RECORDS, p->err)) > 0)
-		for (int64_t i = 0; i < n && !p->failed; i++) {
-			const struct rx_record *r = &records[i];
-			struct joined_frame frame = { .rx = r, .verdict = SEQUENCE_STRAY };
-			struct rx_stream *stream;
-
-			if (r->stream == RECORD_STREAM_SYNC) {
-				sync_metrics_add(&a->rx_sync, (const void *)r);
-				continue;
-			}
-			stream = rx_metrics_add(a->rx, r, &frame.verdict);
-			if (join) {
-				frame.tx = join_find(join, r, p->err);
-				p->failed |= p->err->status != 0;
-			}
-			if (stream && frame.tx && !(r->flags & RX_UNSYNCED) &&
-			    !(frame.tx->status & TX_UNSYNCED) &&
-			    (frame.verdict == SEQUENCE_IN_ORDER ||
-			     frame.verdict == SEQUENCE_REORDERED))
-				rx_stream_add_path(stream, &a->rx->options, r, frame.tx);
-			show(p, &frame);
-		}
-	free(records);
+	while (!p->failed && (n = log_read(log, b->rx, READ_RECORDS, p->err)) > 0) {
+		b->count = (size_t)n;
+		join_block(p, b, join);
+		if (p->failed)
+			break;
+		measure_block(p, b);
+		show_block(p, b);
+	}
+	free(b);
 	return n < 0 || p->failed ? -1 : 0;
 }
 
@@ -147,6 +211,7 @@ static int prepare(struct analysis *a, const struct analysis_logs *logs, struct 
 			.stamp = analysis_rx_stamp(logs->rx),
 			.deadline_ns = analysis_deadline(&a->options, logs->rx),
 			.no_peer_path = logs->tx != NULL,
+			.no_recent = true,
 		};
 
 		a->rx = rx_metrics_new(&options);
