@@ -7,7 +7,7 @@
 
 #include "data/description.h"
 
-#define READ_RECORDS 2048
+#define READ_RECORDS 8192
 
 struct pass {
 	struct analysis *a;
