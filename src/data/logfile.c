@@ -223,8 +223,8 @@ static int fail(struct log_writer *log, int error, size_t bytes_done, struct err
 	if (bytes_done % RECORD_SIZE &&
 	    ftruncate(log->fd, (off_t)(LOGFILE_HEADER_SIZE + log->written * RECORD_SIZE)))
 		errno = 0;
-	return error_errno(err, error, "log '%.128s': stopped after %llu records; the run goes on",
-			   log->path, (unsigned long long)log->written);
+	return error_errno(err, error, "log '%.128s': stopped after %llu records", log->path,
+			   (unsigned long long)log->written);
 }
 
 int log_flush(struct log_writer *log, struct error *err)

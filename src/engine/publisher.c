@@ -200,7 +200,7 @@ static void take_note(struct run *run, const struct publisher_note *note)
 	char step[DURATION_TEXT];
 
 	if (note->kind == NOTE_LOG_FAILED) {
-		say(run, true, "%s; the log stops here, the run goes on", p->log_error.text);
+		say(run, true, "%s; the run goes on without a log", p->log_error.text);
 		return;
 	}
 	p->counts.steps++;

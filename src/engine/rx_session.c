@@ -49,7 +49,6 @@ struct session {
 	struct sync_guard *sync; /* NULL: nothing to watch */
 	struct sync_metrics clocks;
 	struct log_writer *log;
-	bool log_failed; /* said once */
 	struct link_monitor *monitor;
 	struct live live;
 	struct error err; /* of the log, from within the handler */
@@ -71,13 +70,25 @@ static void say(struct session *session, const char *text, const char *detail)
 	message_note("%s: %s%s", session->options->receiver.ifname, text, detail);
 }
 
-static void log_records(struct session *session, const void *records, size_t count)
+/* `result`: of log_append() or log_flush(). They fail once, and lose what comes after in silence. */
+static void check_log(struct session *session, int result)
 {
-	if (!session->log || !log_append(session->log, records, count, &session->err))
+	if (!result)
 		return;
-	session->log_failed = true;
 	live_end(&session->live);
 	message_warn("%s; the run goes on without a log", session->err.text);
+}
+
+static void log_records(struct session *session, const void *records, size_t count)
+{
+	if (session->log)
+		check_log(session, log_append(session->log, records, count, &session->err));
+}
+
+static void flush_log(struct session *session)
+{
+	if (session->log)
+		check_log(session, log_flush(session->log, &session->err));
 }
 
 static void note_step(struct session *session, const struct rx_record *record)
@@ -242,8 +253,7 @@ static void each_second(struct session *session)
 {
 	receiver_tick(session->receiver);
 	take_sync(session);
-	if (session->log && log_flush(session->log, &session->err))
-		log_records(session, NULL, 0);
+	flush_log(session);
 	if (!session->options->quiet)
 		show_live(session);
 }
@@ -490,13 +500,14 @@ static int summarise(struct session *session, struct error *err)
 		.sla = options->sla,
 		.ended = session->ended,
 		.log_path = options->log_path,
-		.log_lost = session->log ? log_lost(session->log) : 0,
 		.sync = sync_guard_verdict(session->sync),
 		.clocks = &session->clocks,
 	};
 
 	sync_guard_stop(session->sync);
 	take_sync(session);
+	flush_log(session);
+	summary.log_lost = session->log ? log_lost(session->log) : 0;
 	summary.sync_losses = sync_guard_losses(session->sync, &summary.unsynced_ns);
 
 	receiver_tick(session->receiver);
@@ -537,8 +548,7 @@ int rx_session_run(const struct rx_session_options *options, struct error *err)
 	if (!ret)
 		ret = summarise(&session, err);
 	if (log_close(session.log, &closing)) {
-		if (!session.log_failed)
-			message_warn("%s", closing.text);
+		message_warn("%s", closing.text);
 		closing.status = 0;
 	}
 	if (receiver_close(session.receiver, &closing)) {

@@ -55,7 +55,7 @@ teardown() {
 	"$tsnpub" report --json "$work/small/tx.tsnlog" >"$work/report"
 	umount "$work/small"
 	[ "$publisher_status" -eq 0 ]
-	grep -q "warning: .*No space left on device.*the log stops here, the run goes on" "$work/tx.err"
+	grep -q "warning: .*No space left on device.*the run goes on without a log" "$work/tx.err"
 	[ $(($(tx .sent.sent) + $(tx .sent.skipped))) -ge 3000 ]
 	[ "$(tx .counters.log_lost)" -gt 1000 ]
 	[ "$(jq '[.. | .sent? | numbers] | max' "$work/report")" -gt 0 ]
