@@ -190,69 +190,6 @@ refused() {
 	dump | diff before -
 }
 
-@test "killed at each step: show says so, a second apply is refused, clear restores" {
-	sim ideal
-	tc qdisc replace dev tsn0 root handle 55: fq_codel limit 77
-	dump >before
-	file full-offload "$FULL" "$LAUNCH" >a.yaml
-	# each record is put in place by a rename: one before each step
-	steps=$(strace -f -e trace=rename -o trace tsnpub schedule apply a.yaml >/dev/null 2>&1; grep -c 'schedule.*json' trace)
-	tsnpub schedule clear
-	[ "$steps" -ge 7 ]
-	for step in $(seq "$steps"); do
-		strace -o /dev/null -e trace=rename -e inject=rename:signal=KILL:when="$step" \
-			tsnpub schedule apply a.yaml >/dev/null 2>&1 || true
-		if [ "$step" = 1 ]; then # nothing is changed before there is a record
-			dump | diff before -
-			continue
-		fi
-		run tsnpub schedule show tsn0
-		echo "$step: $output"
-		[[ $output == *"was cut off at"* ]]
-		run tsnpub schedule apply a.yaml
-		[ "$status" = 3 ]
-		[[ $output == *"an earlier apply was cut off"* ]]
-		tsnpub schedule clear
-		dump | diff before -
-	done
-	tsnpub schedule clear
-	dump | diff before -
-}
-
-@test "--confirm: comes back by itself, also when its process is killed; stays when it is confirmed" {
-	sim ideal
-	dump >before
-	file full-offload "$FULL" "$LAUNCH" >a.yaml
-	tsnpub schedule apply a.yaml --confirm 5s
-	dump | grep -q taprio
-	run tsnpub schedule show tsn0
-	[[ $output == *"taken back in "*"unless"* ]]
-	sleep 6
-	dump | diff before -
-	run tsnpub schedule confirm tsn0
-	[ "$status" = 2 ]
-	[[ $output == *"nothing to confirm"* ]]
-	# confirmed in time
-	tsnpub schedule apply a.yaml --confirm 5s
-	tsnpub schedule confirm
-	sleep 6
-	dump | grep -q taprio
-	# on top of one that stands: that one comes back
-	sed 's/duration: 300us/duration: 250us/; s/duration: 500us/duration: 550us/' a.yaml >b.yaml
-	tsnpub schedule apply b.yaml --confirm 5s
-	tsnpub schedule check b.yaml
-	sleep 6
-	tsnpub schedule check a.yaml
-	tsnpub schedule clear
-	dump | diff before -
-	# killed while it was at work: taken back at once
-	strace -o /dev/null -e trace=rename -e inject=rename:signal=KILL:when=4 \
-		tsnpub schedule apply a.yaml --confirm 60s >/dev/null 2>&1 || true
-	sleep 1
-	dump | diff before -
-	[[ $(tsnpub schedule show tsn0) != *"cut off"* ]]
-}
-
 @test "two at once: the second is refused and the first named" {
 	sim ideal
 	file full-offload "$FULL" >a.yaml
@@ -274,34 +211,4 @@ refused() {
 	[ "$status" = 3 ]
 	[[ $output == *"interrupted; everything is as it was"* ]]
 	dump | diff before -
-}
-
-@test "the publisher deploys with --apply, and takes back at its end, also when it is killed" {
-	sim ideal
-	dump >before
-	file full-offload "$FULL" "$LAUNCH" >a.yaml
-	printf 'streams:\n- {id: 1, priority: 7, offset: 20us, size: 100}\n' >>a.yaml
-	run tsnpub --config a.yaml --sync warn --apply --count 200
-	echo "$output"
-	[ "$status" = 0 ]
-	[[ $output == *"applied, taken back at the end"*"schedule taken back"* ]]
-	dump | diff before -
-	tsnpub --config a.yaml --sync warn --apply --quiet --duration 60s 2>/dev/null &
-	sleep 2
-	dump | grep -q taprio
-	kill -KILL $!
-	sleep 1
-	dump | diff before -
-}
-
-@test "the publisher says which streams leave outside of their slots" {
-	sim ideal
-	file full-offload "$FULL" "$LAUNCH" >a.yaml
-	tsnpub schedule apply a.yaml
-	printf 'streams:\n- {id: 3, priority: 7, offset: 261.2us, size: 100}\n' >>a.yaml
-	run tsnpub --config a.yaml --sync warn --count 10
-	[[ $output == *"stream 3 leaves at 261.2us, its class 'control' is open from 0ns to 200us"* ]]
-	run tsnpub --config a.yaml --sync warn --count 10 --strict
-	[ "$status" = 2 ]
-	[[ $output == *"stream 3 leaves at 261.2us"* ]]
 }
