@@ -11,8 +11,8 @@ check_flavour "$flavour"
 
 # Programs of the guest beside busybox's applets.
 programs="bash ip tc bridge ss ethtool bpftool ptp4l phc2sys pmc phc_ctl ts2phc hwstamp_ctl strace chronyd chronyc
-	kmod modprobe insmod rmmod lsmod modinfo taskset chrt dmesg setsid nsenter unshare flock prlimit sysctl ps
-	gawk tcpdump"
+	kmod modprobe insmod rmmod lsmod modinfo taskset chrt dmesg setsid nsenter unshare flock prlimit sysctl ps pgrep
+	gawk tcpdump jq"
 
 # Kernel modules, with what they depend on.
 modules="sch_* act_gact act_skbedit act_mirred act_vlan act_bpf act_police act_gate cls_u32 cls_flower cls_bpf
@@ -71,6 +71,8 @@ add_programs()
 		[ -L "$real" ] || copy_libraries "$real" "$root" "$stage" usr/lib/x86_64-linux-gnu
 	done
 	ln -sf gawk "$stage/usr/bin/awk"
+	# busybox's shell would prefer its own applets to the programs of the same name.
+	ln -sf bash "$stage/bin/sh"
 	cp "$root/usr/bin/bats" "$stage/usr/bin/"
 	cp -a "$root/usr/lib/bats-core" "$stage/usr/lib/"
 	[ ! -d "$root/usr/libexec/bats-core" ] || cp -a "$root/usr/libexec/bats-core" "$stage/usr/libexec/"
@@ -85,20 +87,20 @@ add_programs()
 	cp -a "$root/lib/terminfo" "$stage/lib/"
 }
 
-# linuxptp 4 needs its suite's libc: it lives in /opt/linuxptp4 with its own loader.
+# linuxptp 4 needs its suite's libc: it lives in /opt/linuxptp4 with its own loader. The loader's path inside the programs
+# is replaced, not put before them on the command line, so that they keep their names in /proc.
 add_linuxptp4()
 {
-	local stage=$1 root=$linuxptp4_dir lib=opt/linuxptp4/lib name
-	mkdir -p "$stage/$lib" "$stage/opt/linuxptp4/bin" "$stage/opt/linuxptp4/libexec"
+	local stage=$1 root=$linuxptp4_dir to=opt/linuxptp4 name
+	mkdir -p "$stage/$to/lib" "$stage/$to/bin" "$stage/$to/libexec"
 	for name in ptp4l phc2sys pmc phc_ctl; do
-		cp "$root/usr/sbin/$name" "$stage/opt/linuxptp4/libexec/"
-		copy_libraries "$root/usr/sbin/$name" "$root" "$stage" "$lib"
-		printf '#!/bin/sh\nexec /%s/ld-linux-x86-64.so.2 --library-path /%s --argv0 %s /opt/linuxptp4/libexec/%s "$@"\n' \
-			"$lib" "$lib" "$name" "$name" >"$stage/opt/linuxptp4/bin/$name"
-		chmod +x "$stage/opt/linuxptp4/bin/$name"
+		LC_ALL=C sed 's|/lib64/ld-linux-x86-64\.so\.2|/opt/linuxptp4/ld.so\x00\x00\x00\x00\x00\x00\x00|' \
+			"$root/usr/sbin/$name" >"$stage/$to/libexec/$name"
+		copy_libraries "$root/usr/sbin/$name" "$root" "$stage" "$to/lib"
+		printf '#!/bin/sh\nLD_LIBRARY_PATH=/%s/lib exec /%s/libexec/%s "$@"\n' "$to" "$to" "$name" >"$stage/$to/bin/$name"
+		chmod +x "$stage/$to/bin/$name" "$stage/$to/libexec/$name"
 	done
-	cp -L "$root/usr/lib64/ld-linux-x86-64.so.2" "$stage/$lib/" 2>/dev/null ||
-		cp -L "$root/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" "$stage/$lib/"
+	cp -L "$root/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" "$stage/$to/ld.so"
 }
 
 add_modules()

@@ -10,7 +10,7 @@ set -euo pipefail
 dir=$(cd "$1" && pwd)
 flavour=${2:-plain}
 check_flavour "$flavour"
-need gcc-12 make
+need gcc-12 make strip
 "$vm_dir/packages.sh" kernel "$flavour"
 
 build_module()
@@ -36,7 +36,7 @@ build_module()
 		CONFIG_DEBUG_INFO_BTF_MODULES= modules >&2
 	for module in "$work"/*.ko; do
 		touch "$module"
-		cp "$module" "$build/$flavour/"
+		strip --strip-debug -o "$build/$flavour/${module##*/}" "$module"
 		echo "$build/$flavour/${module##*/}"
 	done
 }

@@ -35,8 +35,12 @@ package_of()
 {
 	case $1 in
 	qemu-system-x86_64) echo qemu-system-x86 ;;
+	apt-get) echo apt ;;
+	dpkg-deb) echo dpkg ;;
+	prlimit) echo util-linux ;;
+	xz) echo xz-utils ;;
 	depmod) echo kmod ;;
-	readelf | objcopy) echo binutils ;;
+	readelf | strip) echo binutils ;;
 	*) echo "$1" ;;
 	esac
 }
@@ -44,7 +48,7 @@ package_of()
 # The guest's user space, and linuxptp 4 of a newer suite with what it needs. The cache is shared with other states of the
 # sources, so what they unpack goes by the packages' names.
 guest_packages=(bash busybox-static iproute2 ethtool bpftool linuxptp strace chrony kmod procps
-	util-linux bats libc-bin gawk tcpdump ncurses-base)
+	util-linux bats libc-bin gawk tcpdump ncurses-base jq)
 linuxptp4_packages=(linuxptp)
 root_dir=$cache/root-$(cksum <<<"${guest_packages[*]}" | cut -d' ' -f1)
 linuxptp4_dir=$cache/linuxptp4-$(cksum <<<"${linuxptp4_packages[*]}" | cut -d' ' -f1)

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # run.sh [OPTION...] -- CMD [ARG...]: boots the laboratory VM in virtual time, runs CMD in it and exits with its status.
-# CMD's output comes on stdout and stderr; the kernel's console goes to build/vm/console.PID.log, shown when the guest
+# CMD's output comes on stdout and stderr; the kernel's console is kept apart and its end shown when the guest
 # dies. A WARNING, BUG or Oops in the kernel log fails the run (status 70), a timeout (124) or a dead guest (71) too.
 #
 #   --kernel plain|rt     the guest's kernel (default plain)
-#   --nic MODEL           what `lab-nics` in the guest makes: its model (default ideal), given as $LAB_NIC
-#   --timeout S           real time after which the guest is ended (default 120)
+#   --nic MODEL           model of the ports that lab-up makes in the guest (default ideal)
+#   --timeout S           CPU time after which the guest is ended (default 120); and five times that in real time. CPU
+#                         time, since a host that does other things makes nothing but the real time longer
 #   --cpus N              CPUs of the guest (default 1; with more of them no timing holds, see docs/lab.md)
 #   --memory MIB          memory of the guest (default 512)
 #   --copy SRC[:DEST]     a file or directory of the host to have in the guest at DEST (default /lab/NAME)
@@ -22,6 +23,10 @@ usage() { sed -n '3,/^set/{/^set/d;s/^# \{0,1\}//p}' "$0"; }
 
 kernel=plain nic=ideal timeout=120 cpus=1 memory=512 dmesg='' append='' prepare='' interactive='' copies=()
 while [ $# -gt 0 ]; do
+	case $1 in
+	--kernel | --nic | --timeout | --cpus | --memory | --copy | --dmesg | --append)
+		[ $# -ge 2 ] || { echo "vm: $1 needs a value" >&2; exit 2; } ;;
+	esac
 	case $1 in
 	--kernel) kernel=$2; shift ;;
 	--nic) nic=$2; shift ;;
@@ -41,7 +46,11 @@ while [ $# -gt 0 ]; do
 done
 [ $# -gt 0 ] || [ -n "$prepare$interactive" ] || { echo "vm: no command: run.sh [OPTION...] -- CMD" >&2; exit 2; }
 check_flavour "$kernel"
-need qemu-system-x86_64 cpio
+[[ $nic =~ ^[a-z0-9]+$ ]] || { echo "vm: --nic '$nic': want the name of a model, such as ls1028a" >&2; exit 2; }
+for number in "$timeout" "$cpus" "$memory"; do
+	[[ $number =~ ^[1-9][0-9]{0,5}$ ]] || { echo "vm: '$number': want a number from 1 to 999999" >&2; exit 2; }
+done
+need qemu-system-x86_64 cpio prlimit
 [ -z "$interactive" ] || need python3
 "$vm_dir/build-guest.sh" "$kernel"
 if [ -e "$top/tests/sim/Kbuild" ]; then
@@ -52,7 +61,10 @@ locked "$build/.boot-$kernel.lock" machine_boot "$state"
 [ -z "$prepare" ] || exit 0
 
 work=$(mktemp -d "$build/run.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+machine=''
+trap '[ -z "$machine" ] || kill "$machine" 2>/dev/null || true; rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
 stage=$work/stage
 mkdir -p "$stage/lab/bin" "$stage/lab/modules" "$stage/lab/tests"
 cp "$vm_dir"/guest/bin/* "$stage/lab/bin/"
@@ -106,9 +118,13 @@ if [ -n "$interactive" ]; then
 else
 	mv "$work/payload" "$work/payload.in"
 	: >"$work/payload.out"
-	"${bounded[@]}" "$timeout" "${unleft[@]}" "${qemu[@]}" -chardev null,id=terminal \
+	"${bounded[@]}" $((5 * timeout)) "${unleft[@]}" prlimit --cpu="$timeout:$((timeout + 5))" \
+		"${qemu[@]}" -chardev null,id=terminal \
 		-chardev "pipe,id=payload,path=$work/payload" -chardev "file,id=status,path=$work/status" \
-		</dev/null 2>"$work/qemu.err" || status=$?
+		</dev/null 2>"$work/qemu.err" &
+	machine=$!
+	wait "$machine" || status=$?
+	machine=''
 fi
 # If QEMU never opened them, the readers would wait for ever.
 : 1<>"$work/stdout" 1<>"$work/stderr"
@@ -118,9 +134,10 @@ if [ -n "$dmesg" ]; then
 	cp "$work/dmesg" "$dmesg"
 fi
 result=$(sed -n 's/^exit //p' "$work/status" 2>/dev/null || true)
-if [ "$status" = 124 ] || [ "$status" = 137 ]; then
+# 124 and 137: timeout, its kill; 152: out of CPU time
+if [ "$status" = 124 ] || [ "$status" = 137 ] || [ "$status" = 152 ]; then
 	tail -n 40 "$console" >&2 2>/dev/null || true
-	say "the guest did not end within $timeout s (end of its console above)"
+	say "the guest did not end within $timeout s of CPU time (end of its console above)"
 	exit 124
 elif [ -z "$result" ]; then
 	cat "$work/qemu.err" >&2

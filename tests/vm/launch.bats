@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Publisher and receiver on a simulated NIC, in virtual time: when frames leave, and how long they are on the way.
+# vm: --timeout 240
+
+load lab
+
+launch_within()
+{
+	fresh_nic "$1"
+	deploy_etf "$1"
+	publish_and_receive --cycle 250us --count 400 || { show; return 1; }
+	equal sent "$(counter tx sent)" 400
+	equal missed "$(counter tx missed)" 0
+	equal received "$(counter rx unique)" 400
+	within "stamps of launches" "$(figure tx launch_error hw count)" 1 400
+	within "launch error, lowest" "$(figure tx launch_error hw min_ns)" "$2" "$3"
+	within "launch error, highest" "$(figure tx launch_error hw max_ns)" "$2" "$3"
+}
+
+@test "ideal: each frame leaves at its launch time, to the nanosecond" {
+	launch_within ideal 0 0
+	equal "launches with a stamp" "$(figure tx launch_error hw count)" 400
+}
+
+@test "i210: each frame leaves within its step of 32 ns" {
+	launch_within i210 -32 32
+}
+
+@test "ls1028a: each frame leaves within its step of 32 ns" {
+	launch_within ls1028a -32 32
+}
+
+@test "i225: each frame leaves at its launch time" {
+	launch_within i225 -8 8
+}
+
+@test "i226: each frame leaves at its launch time" {
+	launch_within i226 -8 8
+}
+
+@test "the latency is that of the cable, and with stamps at the frame's end that of serialisation too" {
+	fresh_nic ideal length_ns=1234 speed_mbps=1000
+	deploy_etf ideal
+	publish_and_receive --cycle 250us --count 200 --size 100 || { show; return 1; }
+	# Both clocks count TAI, each rounded to its own nanosecond.
+	clocks=$(($(cat $SIM/tsn1/phc_to_tai_ns) - $(cat $SIM/tsn0/phc_to_tai_ns)))
+	within "clocks apart" "$clocks" -1 1
+	equal "variation" "$(figure rx path hw-hw max_ns)" "$(figure rx path hw-hw min_ns)"
+	start=$(figure rx latency hw max_ns)
+	within "cable" "$start" 1233 1235
+
+	echo end >$SIM/pair0/rx_stamp_at
+	publish_and_receive --cycle 250us --count 200 --size 100 || { show; return 1; }
+	# Preamble 8, frame 100, FCS 4 bytes at 1 Gb/s: 8 ns a byte.
+	equal "cable and serialisation" "$(figure rx latency hw max_ns)" $((start + 112 * 8))
+	equal "variation" "$(figure rx latency hw min_ns)" "$(figure rx latency hw max_ns)"
+}
+
+@test "a PHC that is 5 us from TAI launches 5 us away, and the report says so" {
+	fresh_nic ideal phc_offset_ns=5000,0
+	deploy_etf ideal
+	publish_and_receive --cycle 250us --count 100 || true
+	# Earlier or later, by the sign of the PHC's error: the stamps are the PHC's and agree with the launch time.
+	within "launch error by the NIC's own clock" "$(figure tx launch_error hw max_ns)" -1 1
+	within "arrival by the other clock" "$(figure rx latency hw max_ns)" $((500 - 5002)) $((500 - 4998))
+}
