@@ -7,7 +7,7 @@ load lab
 # The end of a log of ptp4l or phc2sys: the largest absolute value behind FIELD in its last N lines that have it
 largest() { awk -v f="$2" -v n="$3" '
 	{ for (i = 1; i < NF; i++) if ($i == f) v[++c] = $(i + 1) < 0 ? -$(i + 1) : $(i + 1) }
-	END { for (i = c - n + 1; i <= c; i++) if (i < 1 || v[i] > m) m = i < 1 ? "too few lines" : v[i]; print m + 0 == m ? m : 999999999 }' "$1"; }
+	END { m = 0; for (i = c - n + 1; i <= c; i++) if (i < 1 || v[i] > m) m = i < 1 ? "too few lines" : v[i]; print m + 0 == m ? m : 999999999 }' "$1"; }
 
 clocks_agree()
 {

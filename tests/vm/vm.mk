@@ -5,11 +5,13 @@
 #   make lab-run CMD='tsnpub sync' runs one command in it and gives its status
 
 VM_TESTS := $(wildcard tests/vm/*.bats)
+# Guests run beside each other, each on one CPU, their figures being those of virtual time; all else in turn.
+VM_PARALLEL := -j $(shell nproc) --rules='par=tests/vm/*.bats' --rules='seq=**'
 NIC ?= ideal
 KERNEL ?= plain
 
 vm: all tools
-	prove --timer --exec tests/run $(VM_TESTS)
+	prove --timer $(VM_PARALLEL) --exec tests/run $(VM_TESTS)
 
 lab: all
 	@tests/vm/lab.sh --kernel $(KERNEL) --nic $(NIC)
