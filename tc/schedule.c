@@ -195,7 +195,7 @@ char *schedule_queue_text(const struct traffic_class *class, char buffer[16])
 {
 	if (class->queue_count > 1)
 		snprintf(buffer, 16, "%u-%u", class->queue_first,
-			 class->queue_first + class->queue_count - 1);
+			 class->queue_first + class->queue_count - 1u);
 	else
 		snprintf(buffer, 16, "%u", class->queue_first);
 	return buffer;
