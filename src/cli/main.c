@@ -48,8 +48,13 @@ int main(int argc, char **argv)
 		puts("tsnpub " TSNPUB_VERSION);
 		return STATUS_GOOD;
 	}
-	if (name[0] == '-')
+	if (name[0] == '-') {
+		static char publish[] = "tsnpub publish";
+
+		/* argp prints argv[0] in usage and errors */
+		argv[0] = publish;
 		return cmd_publish(argc, argv);
+	}
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		static char full_name[64];
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <argp.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,6 +215,20 @@ static int print_json(const struct publish_request *request, struct publisher *p
 	return json_print(stdout, document, err);
 }
 
+static void warn_of_refusals(uint64_t refused, int reason)
+{
+	bool full = reason == ENOBUFS || reason == EAGAIN;
+	struct error why = ERROR_INIT;
+
+	if (!refused || !reason)
+		return;
+	error_errno(&why, reason, "frames that the kernel refused: %llu, the last one",
+		    (unsigned long long)refused);
+	message_warn("%s%s", why.text,
+		     full ? "; a queue on the way was full: send less, or look at `tc -s qdisc`"
+			  : "");
+}
+
 /* 1 where something that was promised did not happen. */
 static int verdict(struct publisher *publisher, const struct publisher_counts *counts)
 {
@@ -224,6 +239,8 @@ static int verdict(struct publisher *publisher, const struct publisher_counts *c
 	if (total && (!total->counts.sent || total->counts.refused || total->counts.missed ||
 		      total->counts.invalid))
 		status = STATUS_BAR_MISSED;
+	if (total)
+		warn_of_refusals(total->counts.refused, counts->last_refusal);
 	tx_stream_free(total);
 	return status;
 }
@@ -296,6 +313,7 @@ out:
 		status = error_report(&err);
 	publish_request_free(&request);
 	config_file_close(&config);
+	publish_line_free(line);
 	free(line);
 	return status;
 }

@@ -2,6 +2,7 @@
 #include "cli/publish_options.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct option_row {
@@ -174,6 +175,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct publish_line *line = state->input;
 	int option = -1;
+	char *copy;
 
 	switch (key) {
 	case KEY_CONFIG:
@@ -184,8 +186,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			error_input(&line->err, "--stream: at most %d streams", STREAMS_MAX);
 			return EINVAL;
 		}
+		/* of its own: argv is what the log tells as the command line */
+		copy = strdup(arg);
+		if (!copy) {
+			error_errno(&line->err, ENOMEM, "--stream");
+			return EINVAL;
+		}
 		line->texts.streams = line->streams;
-		return publish_parse_stream(arg, &line->streams[line->texts.stream_count++],
+		line->stream_texts[line->texts.stream_count] = copy;
+		return publish_parse_stream(copy, &line->streams[line->texts.stream_count++],
 					    &line->err)
 			       ? EINVAL
 			       : 0;
@@ -203,6 +212,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return ARGP_ERR_UNKNOWN;
 	line->texts.value[option] = options[option].arg ? arg : "true";
 	return 0;
+}
+
+void publish_line_free(struct publish_line *line)
+{
+	for (unsigned i = 0; i < line->texts.stream_count; i++)
+		free(line->stream_texts[i]);
+	line->texts.stream_count = 0;
 }
 
 const struct argp publish_argp = {

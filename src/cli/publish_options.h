@@ -83,13 +83,17 @@ void publish_request_free(struct publish_request *request);
  */
 int publish_parse_stream(char *text, struct stream_yaml *stream, struct error *err);
 
-/* For argp: the parser fills the texts in. The strings are argv's own. */
+/* For argp: the parser fills the texts in. The strings are argv's own, which is left as it is. */
 struct publish_line {
 	struct publish_texts texts;
 	const char *config; /* --config */
-	struct stream_yaml streams[STREAMS_MAX];
+	struct stream_yaml streams[STREAMS_MAX]; /* pointing into: */
+	char *stream_texts[STREAMS_MAX];
 	struct error err; /* status set: an option was wrong */
 };
+
+/* What the parser allocated, also after a failure; not the line itself. */
+void publish_line_free(struct publish_line *line);
 
 extern const struct argp publish_argp; /* input: struct publish_line */
 

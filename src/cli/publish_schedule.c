@@ -171,8 +171,9 @@ int publish_schedule_begin(const struct config_file *config, const char *file, b
 	if (!ready)
 		return error_system(err, "no memory for the schedule");
 	if (apply && !in_file) {
-		error_input(err, "--apply: no schedule: in the file; `man 5 tsnpub-schedule` shows "
-				 "how one looks");
+		error_input(err, "--apply: %s; `man 5 tsnpub-schedule` shows how one looks",
+			    file ? "no schedule: in the file"
+				 : "it takes the schedule of a --config FILE");
 		goto out;
 	}
 	if (has_unplaced(publisher) && !in_file) {

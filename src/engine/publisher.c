@@ -354,6 +354,7 @@ void publisher_counts(const struct publisher *p, struct publisher_counts *counts
 	counts->collector = *collector_counts(p->collector);
 	counts->unattributed = atomic_load(&p->unattributed);
 	counts->events_lost = atomic_load(&p->events.dropped);
+	counts->last_refusal = p->transmit->last_refusal;
 }
 
 const struct tx_metrics *publisher_metrics(struct publisher *p,

@@ -109,6 +109,7 @@ struct publisher_counts {
 		unattributed; /* messages of the error queue that are no answer to a frame of ours */
 	uint64_t events_lost; /* the ring to the collecting thread was full */
 	uint64_t log_lost; /* records that are not in the log */
+	int last_refusal; /* errno of the last frame that sendmmsg() refused; 0: none */
 	uint64_t steps; /* of the clock */
 	uint64_t link_losses;
 	uint64_t sync_losses;

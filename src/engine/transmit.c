@@ -380,12 +380,14 @@ static void flush(struct transmit *transmit, struct transmit_socket *socket)
 		if (sent < 0 && errno == EINTR)
 			continue;
 		/* the first one was refused; the next may be taken, unless there is no device */
-		transmit->last_refusal = errno;
+		int reason = errno;
+		uint16_t status = status_of(reason);
+
+		if (status == TX_REFUSED)
+			transmit->last_refusal = reason;
 		do {
-			socket->frames[done]->status = status_of(transmit->last_refusal);
-			transmit->refusals += socket->frames[done]->status == TX_REFUSED;
-			done++;
-		} while (done < socket->count && status_of(transmit->last_refusal) == TX_LINK_DOWN);
+			socket->frames[done++]->status = status;
+		} while (done < socket->count && status == TX_LINK_DOWN);
 	}
 	socket->count = 0;
 }

@@ -65,8 +65,7 @@ struct transmit {
 	 * along, so that all of them travel although they come back in batches.
 	 */
 	struct spsc *stamps;
-	uint64_t refusals; /* frames that the kernel refused */
-	int last_refusal; /* errno of the last one */
+	int last_refusal; /* errno of the last frame that the kernel refused; 0: none */
 };
 
 /*

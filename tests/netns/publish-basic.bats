@@ -172,3 +172,12 @@ END
 	[ "$(jq .sent.sent "$work/first.out")" -gt 0 ]
 	[ "$(jq -r .run "$work/first.out")" != "$(tx .run)" ]
 }
+
+@test "publish: the log tells the whole command line; refused frames are told with the kernel's reason" {
+	in_tx tc qdisc add dev vtx root tbf rate 8kbit burst 200 limit 200
+	publish --cycle 2ms --count 50 --stream id=3,offset=20us --quiet --log "$work/tx.tsnlog"
+	[ "$publisher_status" -eq 1 ]
+	grep -q "the kernel refused: .*ENOBUFS.*a queue on the way was full" "$work/tx.err"
+	"$tsnpub" report "$work/tx.tsnlog" >"$work/report"
+	grep -q -- "--count 50 --stream id=3,offset=20us --quiet" "$work/report"
+}

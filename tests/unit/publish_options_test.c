@@ -21,6 +21,7 @@ static int convert(const char *arguments, const char *file)
 	char *argv[64] = { (char *)(uintptr_t) "tsnpub" };
 	int argc = 1;
 
+	publish_line_free(&line);
 	memset(&line, 0, sizeof(line));
 	memset(&err, 0, sizeof(err));
 	snprintf(copy, sizeof(copy), "%s", arguments);
@@ -38,7 +39,22 @@ static int convert(const char *arguments, const char *file)
 static void done(void)
 {
 	publish_request_free(&request);
+	publish_line_free(&line);
 	config_file_close(&config);
+}
+
+static void the_command_line_is_left_as_it_is(void **state)
+{
+	char stream[] = "id=3,offset=20us";
+	char *argv[] = { (char *)(uintptr_t) "tsnpub", (char *)(uintptr_t) "--stream", stream };
+
+	(void)state;
+	memset(&line, 0, sizeof(line));
+	assert_int_equal(argp_parse(&publish_argp, 3, argv, ARGP_SILENT, NULL, &line), 0);
+	assert_string_equal(stream, "id=3,offset=20us");
+	assert_string_equal(line.streams[0].id, "3");
+	assert_string_equal(line.streams[0].offset, "20us");
+	publish_line_free(&line);
 }
 
 static void a_short_line_is_enough(void **state)
@@ -246,6 +262,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_short_line_is_enough),
+		cmocka_unit_test(the_command_line_is_left_as_it_is),
 		cmocka_unit_test(every_option_arrives),
 		cmocka_unit_test(the_line_wins_over_the_file),
 		cmocka_unit_test(wrong_values_are_named_with_place_reason_and_fix),
