@@ -17,12 +17,15 @@
 #include "base/units.h"
 #include "cli/blame_session.h"
 #include "cli/command.h"
+#include "cli/tracer_report.h"
 #include "data/description.h"
 #include "data/logfile.h"
 #include "data/metrics.h"
 #include "engine/latency.h"
 #include "host/load.h"
+#include "report/compare.h"
 #include "report/csv.h"
+#include "report/bars.h"
 #include "report/json.h"
 #include "report/live.h"
 #include "report/output.h"
@@ -34,7 +37,7 @@
 
 struct options {
 	const char *cycle, *duration, *count, *cpu, *priority, *policy, *timer, *load;
-	const char *deadline, *sla, *log, *csv, *blame_over, *stop_over;
+	const char *deadline, *sla, *log, *csv, *blame_over, *stop_over, *tracer, *baseline;
 	bool json, histogram, blame;
 };
 
@@ -51,6 +54,8 @@ enum {
 	KEY_BLAME,
 	KEY_BLAME_OVER,
 	KEY_STOP_OVER,
+	KEY_TRACER,
+	KEY_BASELINE,
 };
 
 static const struct argp_option argp_options[] = {
@@ -74,10 +79,13 @@ static const struct argp_option argp_options[] = {
 	{ "blame", KEY_BLAME, NULL, 0, "find out who made the late wake-ups late", 4 },
 	{ "blame-over", KEY_BLAME_OVER, "TIME", 0, "look at those later than this (P99.9 so far)",
 	  4 },
+	{ "tracer", KEY_TRACER, "NAME", 0,
+	  "run one of the kernel's own beside it: timerlat, osnoise, irqsoff or hwlat", 4 },
 	{ "stop-over", KEY_STOP_OVER, "TIME", 0, "end at the first that is later", 4 },
 	{ NULL, 0, NULL, 0, "Output:", 5 },
 	{ "log", KEY_LOG, "FILE", 0, "write each wake-up to this .tsnlog file", 5 },
 	{ "csv", KEY_CSV, "FILE", 0, "write index, actual, predicted, jitter; -: to stdout", 5 },
+	{ "baseline", KEY_BASELINE, "FILE", 0, "compare with this log of an earlier run", 5 },
 	{ "histogram", KEY_HISTOGRAM, NULL, 0, "print the histogram as well", 5 },
 	{ "json", 'j', NULL, 0, "one JSON document", 5 },
 	{ NULL, 0, NULL, 0, NULL, 0 },
@@ -133,6 +141,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_BLAME_OVER:
 		o->blame_over = arg;
 		return 0;
+	case KEY_BASELINE:
+		o->baseline = arg;
+		return 0;
+	case KEY_TRACER:
+		o->tracer = arg;
+		return 0;
 	case KEY_STOP_OVER:
 		o->stop_over = arg;
 		return 0;
@@ -155,10 +169,15 @@ struct run {
 	struct load load;
 	struct blame_session blame;
 	bool stopped_over; /* --stop-over has ended it */
+	enum tracer_kind tracer_kind;
+	struct tracer tracer;
+	bool tracing;
 	struct latency *latency;
 	struct wake_metrics metrics;
 	struct histogram recent; /* of the last second */
 	struct log_writer *log;
+	char log_path[4096];
+	bool log_is_temporary;
 	struct output csv_output;
 	struct csv csv;
 	struct error failure; /* of log or CSV: the run ends */
@@ -210,9 +229,20 @@ static int check_options(struct run *run, struct error *err)
 		return -1;
 	if (o->sla && !o->deadline)
 		return error_input(err, "--sla needs a --deadline to be in time for");
-	if ((o->blame_over || o->stop_over) && !o->blame)
-		return error_input(err, "%s goes with --blame",
-				   o->blame_over ? "--blame-over" : "--stop-over");
+	if (o->blame_over && !o->blame)
+		return error_input(err, "--blame-over goes with --blame");
+	if (o->stop_over && !o->blame && !o->tracer)
+		return error_input(err, "--stop-over goes with --blame or --tracer");
+	if (o->tracer) {
+		int kind = tracer_find(o->tracer);
+
+		if (kind < 0)
+			return error_input(err,
+					   "--tracer '%.64s': unknown; use timerlat, osnoise, "
+					   "irqsoff or hwlat",
+					   o->tracer);
+		run->tracer_kind = (enum tracer_kind)kind;
+	}
 	if ((o->blame_over && parse_duration("--blame-over", o->blame_over, 1, CYCLE_MAX_NS,
 					     &run->blame.over_ns, err)) ||
 	    (o->stop_over && parse_duration("--stop-over", o->stop_over, 1, CYCLE_MAX_NS,
@@ -239,6 +269,80 @@ static void leave_cpu(int cpu)
 		sched_setaffinity(0, sizeof(set), &set);
 }
 
+/* Before the run, so that nobody waits an hour to be told of a wrong file. */
+static int check_baseline(const char *path, struct error *err)
+{
+	struct log_reader *log = log_open(path, err);
+	bool good = log && log_kind(log) == RECORD_WAKE && log_count(log);
+
+	log_reader_free(log);
+	if (log && !good)
+		return error_input(
+			err, "--baseline %.256s: not a log of `tsnpub latency --log`, or empty",
+			path);
+	return log ? 0 : -1;
+}
+
+/* A comparison needs a log of this run, kept or not. */
+static int choose_log(struct run *run, struct error *err)
+{
+	const char *directory = getenv("TMPDIR");
+	int fd;
+
+	if (run->options->log) {
+		if (snprintf(run->log_path, sizeof(run->log_path), "%s", run->options->log) >=
+		    (int)sizeof(run->log_path))
+			return error_input(err, "--log: the name is too long");
+		return 0;
+	}
+	if (snprintf(run->log_path, sizeof(run->log_path), "%s/tsnpub-latency-XXXXXX.tsnlog",
+		     directory ? directory : "/tmp") >= (int)sizeof(run->log_path))
+		return error_input(err, "TMPDIR: the name is too long");
+	fd = mkstemps(run->log_path, (int)strlen(".tsnlog"));
+	if (fd < 0)
+		return error_errno(err, errno, "--baseline: cannot make %.256s", run->log_path);
+	close(fd);
+	run->log_is_temporary = true;
+	return 0;
+}
+
+static int compare_one(struct run *run, struct compare *compare, const char *name, const char *path,
+		       struct error *err)
+{
+	const struct analysis_options options = { .deadline_ns = run->deadline_ns,
+						  .sla = run->sla };
+	struct log_reader *log = log_open(path, err);
+	int result = log ? compare_add(compare, name, log, &options, err) : -1;
+
+	log_reader_free(log);
+	return result;
+}
+
+/* The table of before and after; into `document` for JSON. */
+static int show_change(struct run *run, json_t *document, struct error *err)
+{
+	struct compare *compare = calloc(1, sizeof(*compare));
+	int result = -1;
+
+	if (!compare)
+		return error_errno(err, ENOMEM, "--baseline");
+	if (!compare_one(run, compare, run->options->baseline, run->options->baseline, err) &&
+	    !compare_one(run, compare, run->options->log ? run->options->log : "this run",
+			 run->log_path, err) &&
+	    !compare_finish(compare, err)) {
+		result = 0;
+		if (document) {
+			json_object_set_new(document, "compare", compare_json(compare));
+		} else {
+			putchar('\n');
+			compare_print(stdout, compare);
+		}
+	}
+	compare_free(compare);
+	free(compare);
+	return result;
+}
+
 static int open_outputs(struct run *run, char **argv, struct error *err)
 {
 	const struct options *o = run->options;
@@ -250,8 +354,12 @@ static int open_outputs(struct run *run, char **argv, struct error *err)
 			return -1;
 		run->csv.out = run->csv_output.file;
 	}
-	if (!o->log)
+	if (o->baseline && check_baseline(o->baseline, err) < 0)
+		return -1;
+	if (!o->log && !o->baseline)
 		return 0;
+	if (choose_log(run, err) < 0)
+		return -1;
 	description = describe_run(argv);
 	options = json_pack("{s:I,s:s,s:i,s:i}", "cycle_ns", (json_int_t)s->cycle_ns, "timer",
 			    latency_timer_name(s->timer), "cpu", s->realtime.cpu, "rt_priority",
@@ -261,7 +369,7 @@ static int open_outputs(struct run *run, char **argv, struct error *err)
 	if (o->load)
 		json_object_set_new(options, "load", json_string(o->load));
 	json_object_set_new(description, "options", options);
-	run->log = log_create(o->log, RECORD_WAKE, description, err);
+	run->log = log_create(run->log_path, RECORD_WAKE, description, err);
 	json_decref(description);
 	return run->log ? 0 : -1;
 }
@@ -326,6 +434,8 @@ static int collect(struct run *run, struct error *err)
 			run->stopped_over = true;
 			latency_stop(run->latency);
 		}
+		if (run->tracing)
+			tracer_collect(&run->tracer);
 		now = clock_now_ns(CLOCK_MONOTONIC);
 		if (now >= next) {
 			show(run, now - start);
@@ -350,55 +460,13 @@ static int collect(struct run *run, struct error *err)
 			latency_stop(run->latency);
 	}
 	blame_session_end(&run->blame, &run->metrics.latency);
+	tracer_stop(&run->tracer);
 	live_end(&run->live);
 	if (run->failure.status) {
 		*err = run->failure;
 		return -1;
 	}
 	return 0;
-}
-
-#define HISTOGRAM_BAR 50
-
-/* One row for each power of the square root of 2: from the first to the last value. */
-static void print_histogram(const struct histogram *h)
-{
-	uint64_t rows[128] = { 0 }, most = 0;
-	double edges[129];
-	struct histogram_bucket bucket;
-	bool started = false;
-	uint32_t cursor = 0;
-	int count = 0;
-
-	/* negative values cannot be: nobody wakes up before the time */
-	edges[0] = 0;
-	edges[1] = 500;
-	for (int i = 2; i <= 128; i++)
-		edges[i] = edges[i - 1] * 1.41421356;
-	while (histogram_next(h, &cursor, &bucket)) {
-		int i = 0;
-
-		while (i < 127 && (double)bucket.low >= edges[i + 1])
-			i++;
-		rows[i] += bucket.count;
-		if (rows[i] > most)
-			most = rows[i];
-		if (i >= count)
-			count = i + 1;
-	}
-	printf("\nHistogram of the wake-up latency\n  %21s %12s\n", "us", "wake-ups");
-	for (int i = 0; i < count; i++) {
-		int bar = most ? (int)((double)rows[i] * HISTOGRAM_BAR / (double)most) : 0;
-
-		started |= rows[i] > 0;
-		if (!started)
-			continue;
-		printf("  %9.1f - %9.1f %12" PRIu64 " ", edges[i] / 1e3, edges[i + 1] / 1e3,
-		       rows[i]);
-		for (int j = 0; j < bar || (j == 0 && rows[i]); j++)
-			putchar(j < bar ? '#' : '.');
-		putchar('\n');
-	}
 }
 
 static json_t *setup_json(const struct run *run, const struct latency_counts *counts)
@@ -439,8 +507,15 @@ static int finish(struct run *run, struct error *err)
 
 		if (document)
 			json_object_set_new(document, "latency", setup_json(run, &counts));
+		if (document && run->tracing)
+			json_object_set_new(document, "tracer",
+					    tracer_json(run->tracer_kind, &run->tracer.verdict));
 		if (document && blame)
 			json_object_set_new(document, "blame", blame);
+		if (run->options->baseline && show_change(run, document, err) < 0) {
+			json_decref(document);
+			return -1;
+		}
 		if (json_print(stdout, document, err))
 			return -1;
 	} else if (!run->csv_output.is_stdout) {
@@ -448,12 +523,16 @@ static int finish(struct run *run, struct error *err)
 		       latency_timer_name(run->settings.timer),
 		       format_duration(run->settings.cycle_ns, cycle));
 		summary_print(stdout, &analysis);
+		if (run->options->baseline && show_change(run, NULL, err) < 0)
+			return -1;
 		if (run->options->histogram)
-			print_histogram(&run->metrics.latency);
+			histogram_print(stdout, "wake-up latency", &run->metrics.latency);
 		if (run->stopped_over)
 			printf("\nEnded at the first wake-up later than %s\n",
 			       run->options->stop_over);
 		blame_session_print(&run->blame);
+		if (run->tracing)
+			tracer_print(stdout, run->tracer_kind, &run->tracer.verdict);
 		printf("\nMeasuring takes %" PRId64 " ns of each wake-up (measured in the same "
 		       "thread)\n",
 		       counts.overhead_ns);
@@ -480,6 +559,22 @@ static int take_signals(struct run *run, struct error *err)
 	return run->signals < 0 ? error_errno(err, errno, "signalfd") : 0;
 }
 
+/* Where the kernel has no such tracer the measurement goes on without. */
+static void start_tracer(struct run *run)
+{
+	struct error err = ERROR_INIT;
+	int cpu = run->settings.realtime.cpu;
+
+	if (cpu < 0) {
+		message_warn("--tracer is not available: the cyclic thread is not pinned");
+		return;
+	}
+	run->tracing = !tracer_start(&run->tracer, run->tracer_kind, cpu, run->blame.stop_over_ns,
+				     &err);
+	if (!run->tracing)
+		message_warn("%s; going on without it", err.text);
+}
+
 static int measure(struct run *run, char **argv, struct error *err)
 {
 	const struct realtime *rt;
@@ -489,6 +584,8 @@ static int measure(struct run *run, char **argv, struct error *err)
 	if (run->options->load && load_start(&run->load, run->options->load, err) < 0)
 		return -1;
 	leave_cpu(run->settings.realtime.cpu);
+	if (run->options->tracer)
+		start_tracer(run);
 	if (run->options->blame) {
 		blame_session_open(&run->blame);
 		run->settings.wrap = blame_session_clock;
@@ -547,9 +644,12 @@ int cmd_latency(int argc, char **argv)
 		status = error_report(&err);
 	latency_free(run.latency);
 	blame_session_close(&run.blame);
+	tracer_stop(&run.tracer);
 	load_stop(&run.load);
 	log_close(run.log, &ignored);
 	output_abort(&run.csv_output);
+	if (run.log_is_temporary)
+		unlink(run.log_path);
 	wake_metrics_free(&run.metrics);
 	histogram_free(&run.recent);
 	if (run.signals >= 0)

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "host/tracer.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/units.h"
+#include "host/facts.h"
+
+#define PREFIX "tsnpub-"
+
+static const struct {
+	const char *name;
+	const char *option; /* of the kernel's configuration */
+} tracers[TRACERS] = {
+	[TRACER_TIMERLAT] = { "timerlat", "CONFIG_TIMERLAT_TRACER" },
+	[TRACER_OSNOISE] = { "osnoise", "CONFIG_OSNOISE_TRACER" },
+	[TRACER_IRQSOFF] = { "irqsoff", "CONFIG_IRQSOFF_TRACER" },
+	[TRACER_HWLAT] = { "hwlat", "CONFIG_HWLAT_TRACER" },
+};
+
+const char *tracer_name(enum tracer_kind kind)
+{
+	return tracers[kind].name;
+}
+
+int tracer_find(const char *name)
+{
+	for (int i = 0; i < TRACERS; i++)
+		if (!strcmp(tracers[i].name, name))
+			return i;
+	return -1;
+}
+
+static void raise_to(int64_t *value, long long candidate)
+{
+	if (candidate > *value)
+		*value = candidate;
+}
+
+/* Times come in us; what cannot be is passed over. */
+static bool sane(long long us)
+{
+	return us >= 0 && us < LLONG_MAX / NSEC_PER_USEC;
+}
+
+bool tracer_parse(enum tracer_kind kind, const char *line, struct tracer_verdict *v)
+{
+	/* "TASK-PID [CPU] FLAGS TIMESTAMP: TEXT" */
+	const char *text = strstr(line, ": ");
+	long long a, b, runtime, noise, single;
+	unsigned long long hw, nmi, irq, softirq, thread;
+	char context[16];
+
+	switch (kind) {
+	case TRACER_TIMERLAT:
+		if (!text ||
+		    sscanf(text + 2, " #%lld context %15s timer_latency %lld ns", &a, context,
+			   &b) != 3 ||
+		    b < 0)
+			return false;
+		if (!strcmp(context, "irq"))
+			raise_to(&v->irq_max_ns, b);
+		else if (!strcmp(context, "thread"))
+			raise_to(&v->thread_max_ns, b);
+		else
+			return false;
+		v->samples++;
+		return true;
+	case TRACER_OSNOISE:
+		if (!text ||
+		    sscanf(text + 2, " %lld %lld %*s %lld %llu %llu %llu %llu %llu", &runtime,
+			   &noise, &single, &hw, &nmi, &irq, &softirq, &thread) != 8 ||
+		    !sane(runtime) || !sane(noise) || !sane(single))
+			return false;
+		v->samples++;
+		v->runtime_ns += runtime * NSEC_PER_USEC;
+		v->noise_ns += noise * NSEC_PER_USEC;
+		raise_to(&v->single_max_ns, single * NSEC_PER_USEC);
+		v->hw += hw;
+		v->nmi += nmi;
+		v->irq += irq;
+		v->softirq += softirq;
+		v->thread += thread;
+		return true;
+	case TRACER_HWLAT:
+		if (!text || sscanf(text + 2, " #%*d inner/outer(us): %lld/%lld", &a, &b) != 2 ||
+		    !sane(a) || !sane(b))
+			return false;
+		v->samples++;
+		raise_to(&v->single_max_ns, (a > b ? a : b) * NSEC_PER_USEC);
+		return true;
+	case TRACER_IRQSOFF:
+		if (sscanf(line, "#  => started at: %63s", v->irqsoff_from) == 1 ||
+		    sscanf(line, "#  => ended at: %63s", v->irqsoff_to) == 1)
+			return true;
+		if (sscanf(line, "# latency: %lld us", &a) == 1 && sane(a)) {
+			raise_to(&v->irqsoff_max_ns, a * NSEC_PER_USEC);
+			v->samples = 1;
+			return true;
+		}
+		return false;
+	default:
+		return false;
+	}
+}
+
+static int write_text(const char *directory, const char *name, const char *text)
+{
+	char path[256];
+	size_t length = strlen(text);
+	int fd, result = 0;
+
+	if (snprintf(path, sizeof(path), "%s/%s", directory, name) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, length) != (ssize_t)length)
+		result = errno ? -errno : -EIO;
+	if (close(fd) && !result)
+		result = -errno;
+	return result;
+}
+
+static bool find_tracefs(char path[64])
+{
+	static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (fact_exists(places[i], "/available_tracers")) {
+			snprintf(path, 64, "%s", places[i]);
+			return true;
+		}
+	return false;
+}
+
+/* Settings of the tracers that all instances share, and what they were. */
+#define SHARED_MAX 4
+struct shared {
+	const char *name;
+	char was[256], becomes[32];
+};
+
+struct restore {
+	char tracefs[64];
+	char instance[128];
+	struct shared shared[SHARED_MAX];
+	int count;
+};
+
+/* "[none] round-robin per-cpu": the chosen word stands in brackets. */
+static void keep_choice(char *text)
+{
+	char *open = strchr(text, '['), *close = open ? strchr(open, ']') : NULL;
+
+	if (!close)
+		return;
+	*close = '\0';
+	memmove(text, open + 1, strlen(open + 1) + 1);
+}
+
+static void remove_instance(const char *instance)
+{
+	/* the tracer first: an instance that is in use cannot be removed */
+	write_text(instance, "tracing_on", "0");
+	write_text(instance, "current_tracer", "nop");
+	for (int i = 0; i < 50 && rmdir(instance) && errno == EBUSY; i++)
+		usleep(20000);
+}
+
+static void put_back(const struct restore *restore)
+{
+	remove_instance(restore->instance);
+	for (int i = restore->count; i-- > 0;)
+		write_text(restore->tracefs, restore->shared[i].name, restore->shared[i].was);
+}
+
+/* The watch: waits until nobody holds the other end of the pipe. */
+static void keep_watch(int fd, const struct restore *restore)
+{
+	sigset_t all;
+	char byte;
+
+	setsid();
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	/* whatever else was open must not stay open because of this process */
+	if (fd > 0)
+		close_range(0, (unsigned)fd - 1, 0);
+	close_range((unsigned)fd + 1, ~0U, 0);
+	while (read(fd, &byte, 1) < 0 && errno == EINTR)
+		;
+	put_back(restore);
+	_exit(0);
+}
+
+/* Instances whose process is gone: left by runs whose watch was killed too. */
+static void remove_stale(const char *tracefs)
+{
+	char path[256];
+	struct dirent *entry;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/instances", tracefs);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		int pid;
+		char rest;
+
+		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) ||
+		    sscanf(entry->d_name + strlen(PREFIX), "%d%c", &pid, &rest) != 1 || pid <= 0)
+			continue;
+		if (!kill(pid, 0) || errno != ESRCH)
+			continue;
+		snprintf(path, sizeof(path), "%s/instances/%.64s", tracefs, entry->d_name);
+		remove_instance(path);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* Notes a shared setting and what it is to become. */
+static int share(struct restore *restore, const char *name, const char *value)
+{
+	struct shared *s = &restore->shared[restore->count];
+	int result = fact_text(restore->tracefs, s->was, sizeof(s->was), "/%s", name);
+
+	if (result < 0)
+		return result;
+	keep_choice(s->was);
+	s->name = name;
+	snprintf(s->becomes, sizeof(s->becomes), "%s", value);
+	restore->count++;
+	return 0;
+}
+
+static int note_shared(struct restore *restore, enum tracer_kind kind, int cpu,
+		       int64_t stop_over_ns)
+{
+	char text[32];
+	int result = 0;
+
+	snprintf(text, sizeof(text), "%d", cpu);
+	if (kind == TRACER_TIMERLAT || kind == TRACER_OSNOISE)
+		result = share(restore, "osnoise/cpus", text);
+	if (kind == TRACER_HWLAT && fact_exists(restore->tracefs, "/hwlat_detector/mode"))
+		result = share(restore, "hwlat_detector/mode", "none");
+	if (result || !stop_over_ns)
+		return result;
+	snprintf(text, sizeof(text), "%lld",
+		 (long long)((stop_over_ns + NSEC_PER_USEC - 1) / NSEC_PER_USEC));
+	if (kind == TRACER_TIMERLAT)
+		result = share(restore, "osnoise/stop_tracing_total_us", text);
+	else if (kind == TRACER_OSNOISE)
+		result = share(restore, "osnoise/stop_tracing_us", text);
+	return result;
+}
+
+static int refuse(struct tracer *t, struct error *err, int reason, const char *what)
+{
+	const char *hint = reason == EACCES || reason == EPERM ? "; run as root"
+			   : reason == EBUSY ? "; another run of timerlat or osnoise is active"
+					     : "";
+
+	error_errno(err, reason, "tracer %s: %s%s", tracers[t->kind].name, what, hint);
+	tracer_stop(t);
+	return -1;
+}
+
+int tracer_start(struct tracer *t, enum tracer_kind kind, int cpu, int64_t stop_over_ns,
+		 struct error *err)
+{
+	struct restore restore = { .count = 0 };
+	char text[1024], mask[CPULIST_TEXT];
+	struct cpulist cpus = { 0 };
+	int pipe_fds[2], result;
+
+	memset(t, 0, sizeof(*t));
+	t->kind = kind;
+	t->watch_fd = t->pipe_fd = -1;
+	if (!find_tracefs(t->tracefs))
+		return error_system(err,
+				    "tracer %s: no tracefs here%s; mount -t tracefs none "
+				    "/sys/kernel/tracing",
+				    tracers[kind].name, geteuid() ? ", or no permission" : "");
+	if (fact_text(t->tracefs, text, sizeof(text), "/available_tracers") < 0 ||
+	    !cmdline_find(text, tracers[kind].name, NULL, 0))
+		return error_system(err,
+				    "tracer %s: this kernel has none (it lacks %s); it has: %.200s",
+				    tracers[kind].name, tracers[kind].option, text);
+	remove_stale(t->tracefs);
+	snprintf(restore.tracefs, sizeof(restore.tracefs), "%s", t->tracefs);
+	snprintf(restore.instance, sizeof(restore.instance), "%s/instances/" PREFIX "%d",
+		 t->tracefs, (int)getpid());
+	result = note_shared(&restore, kind, cpu, stop_over_ns);
+	if (result || pipe2(pipe_fds, O_CLOEXEC)) {
+		result = result ? -result : errno;
+		return error_errno(err, result, "tracer %s: cannot set it up", tracers[kind].name);
+	}
+	/* the watch begins before anything is changed, so that no moment is unwatched */
+	t->watch = fork();
+	if (!t->watch) {
+		close(pipe_fds[1]);
+		keep_watch(pipe_fds[0], &restore);
+	}
+	result = errno;
+	close(pipe_fds[0]);
+	if (t->watch < 0) {
+		close(pipe_fds[1]);
+		t->watch = 0;
+		return error_errno(err, result, "tracer %s: fork", tracers[kind].name);
+	}
+	t->watch_fd = pipe_fds[1];
+	snprintf(t->instance, sizeof(t->instance), "%s", restore.instance);
+	if (mkdir(t->instance, 0750))
+		return refuse(t, err, errno, "cannot make its instance");
+	for (int i = 0; i < restore.count; i++) {
+		result = write_text(t->tracefs, restore.shared[i].name, restore.shared[i].becomes);
+		if (result)
+			return refuse(t, err, -result, "cannot set it up");
+	}
+	cpulist_add(&cpus, cpu);
+	result = write_text(t->instance, "tracing_cpumask",
+			    cpulist_format_mask(&cpus, mask, sizeof(mask)));
+	if (result)
+		return refuse(t, err, -result, "cannot choose the CPU");
+	result = write_text(t->instance, "current_tracer", tracers[kind].name);
+	if (result)
+		return refuse(t, err, -result, "cannot switch it on");
+	snprintf(text, sizeof(text), "%s/trace_pipe", t->instance);
+	t->pipe_fd = open(text, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (t->pipe_fd < 0 && kind != TRACER_IRQSOFF)
+		return refuse(t, err, errno, "cannot read it");
+	result = write_text(t->instance, "tracing_on", "1");
+	if (result)
+		return refuse(t, err, -result, "cannot switch it on");
+	return 0;
+}
+
+static void take_text(struct tracer *t, const char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		if (text[i] != '\n') {
+			if (t->used < sizeof(t->line) - 1)
+				t->line[t->used++] = text[i];
+			continue;
+		}
+		t->line[t->used] = '\0';
+		t->used = 0;
+		tracer_parse(t->kind, t->line, &t->verdict);
+	}
+}
+
+void tracer_collect(struct tracer *t)
+{
+	char text[4096];
+	ssize_t got;
+
+	/* bounded, so that a tracer that writes faster than this reads cannot hold it */
+	for (int i = 0; t->pipe_fd >= 0 && i < 256; i++) {
+		got = read(t->pipe_fd, text, sizeof(text));
+		if (got <= 0)
+			return;
+		take_text(t, text, (size_t)got);
+	}
+}
+
+/* irqsoff keeps the worst one in `trace`, its own file. */
+static void take_worst(struct tracer *t)
+{
+	char path[160], line[512];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/trace", t->instance);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (line[0] != '#')
+			break;
+		tracer_parse(t->kind, line, &t->verdict);
+	}
+	if (file)
+		fclose(file);
+}
+
+void tracer_stop(struct tracer *t)
+{
+	if (!t->instance[0])
+		return;
+	write_text(t->instance, "tracing_on", "0");
+	if (t->kind == TRACER_IRQSOFF)
+		take_worst(t);
+	else
+		tracer_collect(t);
+	if (t->pipe_fd >= 0)
+		close(t->pipe_fd);
+	t->pipe_fd = -1;
+	if (t->watch_fd >= 0)
+		close(t->watch_fd);
+	t->watch_fd = -1;
+	while (t->watch > 0 && waitpid(t->watch, NULL, 0) < 0 && errno == EINTR)
+		;
+	t->watch = 0;
+	t->instance[0] = '\0';
+}

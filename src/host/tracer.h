@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The kernel's own tracers of latency (timerlat, osnoise, irqsoff, hwlat), driven through an instance of
+ * tracefs of our own, so that nobody else's tracing is disturbed.
+ *
+ * A small process of its own keeps watch: when this one ends, however it ends, it removes the instance (which
+ * stops the tracer) and puts the settings back that are not the instance's own. Instances of runs whose watch
+ * was killed as well are removed by the next one.
+ */
+#ifndef HOST_TRACER_H
+#define HOST_TRACER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+enum tracer_kind {
+	TRACER_TIMERLAT,
+	TRACER_OSNOISE,
+	TRACER_IRQSOFF,
+	TRACER_HWLAT,
+	TRACERS
+};
+
+const char *tracer_name(enum tracer_kind kind);
+int tracer_find(const char *name); /* -1 for an unknown name */
+
+/* What the tracer has seen so far. */
+struct tracer_verdict {
+	uint64_t samples;
+	int64_t irq_max_ns, thread_max_ns; /* timerlat: timer to interrupt, timer to thread */
+	int64_t noise_ns, runtime_ns; /* osnoise: sums */
+	int64_t single_max_ns; /* osnoise: longest single noise; hwlat: longest gap */
+	uint64_t hw, nmi, irq, softirq,
+		thread; /* osnoise: how often each interfered; hw: nothing the kernel saw */
+	int64_t irqsoff_max_ns;
+	char irqsoff_from[64], irqsoff_to[64]; /* functions; "" */
+};
+
+/* Takes in one line of the trace. False where it is none of this tracer's. Pure. */
+bool tracer_parse(enum tracer_kind kind, const char *line, struct tracer_verdict *verdict);
+
+struct tracer {
+	enum tracer_kind kind;
+	char tracefs[64];
+	char instance[128]; /* its directory; "" while it is not running */
+	int watch_fd; /* closing it tells the watch to clean up */
+	pid_t watch;
+	int pipe_fd; /* trace_pipe */
+	struct tracer_verdict verdict;
+	char line[512];
+	unsigned used; /* of `line` */
+};
+
+/*
+ * Starts it on `cpu`. `stop_over_ns`: timerlat and osnoise stop by themselves at the first latency beyond it
+ * (0: never). Before threads are started. -1 with the error where it is not to be had: no tracefs, no such
+ * tracer in this kernel, busy, no permission; nothing is left behind then.
+ */
+int tracer_start(struct tracer *tracer, enum tracer_kind kind, int cpu, int64_t stop_over_ns,
+		 struct error *err);
+
+/* Reads what the tracer has written, without waiting. */
+void tracer_collect(struct tracer *tracer);
+
+/* Takes the last of it, removes the instance and puts everything back. Harmless on a zeroed one. */
+void tracer_stop(struct tracer *tracer);
+
+#endif

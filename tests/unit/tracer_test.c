@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cmocka_all.h"
+
+#include <string.h>
+
+#include "host/tracer.h"
+
+static void lines_of_timerlat(void **state)
+{
+	struct tracer_verdict v = { 0 };
+
+	(void)state;
+	assert_true(
+		tracer_parse(TRACER_TIMERLAT,
+			     "          <idle>-0       [001] d.h1.    54.029328: #1     context    "
+			     "irq timer_latency       932 ns",
+			     &v));
+	assert_true(
+		tracer_parse(TRACER_TIMERLAT,
+			     "      timerlat/1-868     [001] .....    54.029339: #1     context "
+			     "thread timer_latency     11700 ns",
+			     &v));
+	assert_true(
+		tracer_parse(TRACER_TIMERLAT,
+			     " a: b-1 [001] ..... 54.0: #2     context thread timer_latency 9 ns",
+			     &v) ||
+		v.samples == 2);
+	assert_int_equal(v.irq_max_ns, 932);
+	assert_int_equal(v.thread_max_ns, 11700);
+	assert_false(tracer_parse(TRACER_TIMERLAT, "# tracer: timerlat", &v));
+	assert_false(tracer_parse(TRACER_TIMERLAT,
+				  "x-1 [001] . 5.0: #1 context nobody timer_latency 99999999 ns",
+				  &v));
+	assert_false(tracer_parse(TRACER_TIMERLAT, "x: #1 context irq timer_latency -5 ns", &v));
+	assert_false(tracer_parse(TRACER_TIMERLAT, "", &v));
+}
+
+static void lines_of_osnoise(void **state)
+{
+	struct tracer_verdict v = { 0 };
+
+	(void)state;
+	assert_true(tracer_parse(
+		TRACER_OSNOISE,
+		"       osnoise/1-860     [001] ....    81.637220: 1000000        190  "
+		"99.98100       9     18      2   1007     19      1",
+		&v));
+	assert_true(tracer_parse(TRACER_OSNOISE,
+				 " x-1 [001] .... 82.6: 1000000 10 99.99900 11 0 0 3 1 0", &v));
+	assert_int_equal(v.noise_ns, 200000);
+	assert_int_equal(v.runtime_ns, 2000000000);
+	assert_int_equal(v.single_max_ns, 11000);
+	assert_int_equal(v.hw, 18);
+	assert_int_equal(v.nmi, 2);
+	assert_int_equal(v.irq, 1010);
+	assert_int_equal(v.softirq, 20);
+	assert_int_equal(v.thread, 1);
+	assert_false(tracer_parse(TRACER_OSNOISE, "x: 9223372036854775807 1 1 1 1 1 1 1 1", &v));
+}
+
+static void lines_of_hwlat(void **state)
+{
+	struct tracer_verdict v = { 0 };
+
+	(void)state;
+	assert_true(tracer_parse(
+		TRACER_HWLAT,
+		"           <...>-1729  [001] d...   678.473449: #1     inner/outer(us):   "
+		"11/12    ts:1581527483.343962693 count:6",
+		&v));
+	assert_int_equal(v.samples, 1);
+	assert_int_equal(v.single_max_ns, 12000);
+	assert_false(tracer_parse(TRACER_HWLAT, "x: #1 inner/outer(us): -1/5", &v));
+}
+
+static void head_of_irqsoff(void **state)
+{
+	struct tracer_verdict v = { 0 };
+
+	(void)state;
+	assert_true(tracer_parse(
+		TRACER_IRQSOFF,
+		"# latency: 259 us, #4/4, CPU#2 | (M:preempt VP:0, KP:0, SP:0 HP:0 #P:4)", &v));
+	assert_true(tracer_parse(TRACER_IRQSOFF, "#  => started at: __lock_task_sighand", &v));
+	assert_true(
+		tracer_parse(TRACER_IRQSOFF, "#  => ended at:   _raw_spin_unlock_irqrestore", &v));
+	assert_int_equal(v.irqsoff_max_ns, 259000);
+	assert_string_equal(v.irqsoff_from, "__lock_task_sighand");
+	assert_string_equal(v.irqsoff_to, "_raw_spin_unlock_irqrestore");
+	assert_false(tracer_parse(TRACER_IRQSOFF, "# latency: much", &v));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_of_timerlat),
+		cmocka_unit_test(lines_of_osnoise),
+		cmocka_unit_test(lines_of_hwlat),
+		cmocka_unit_test(head_of_irqsoff),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
