@@ -58,8 +58,13 @@ void blame_session_start(struct blame_session *s, int tid)
 	if (!s->blame)
 		return;
 	blame_follow(s->blame, (uint32_t)tid);
-	s->measured = !blame_measure(s->blame, &s->cost);
 	set_threshold(s, s->over_ns ? s->over_ns : INT64_MAX);
+}
+
+void blame_session_measure(struct blame_session *s)
+{
+	if (s->blame && !s->measured)
+		s->measured = !blame_measure(s->blame, &s->cost);
 }
 
 bool blame_session_tick(struct blame_session *s, const struct histogram *latency)
@@ -94,8 +99,12 @@ void blame_session_print(const struct blame_session *s)
 	if (!s->blame)
 		return;
 	blame_print(stdout, s->tally, s->blame);
-	if (!s->measured)
+	if (!s->measured) {
+		printf("\nWhat blame costs was not measured: that needs CAP_SYS_ADMIN, which is "
+		       "given "
+		       "up here;\n`tsnpub latency --blame` states it\n");
 		return;
+	}
 	runs = s->cost.events_per_second * (double)s->cycle_ns / (double)NSEC_PER_SEC;
 	printf("\nBlame takes %.0f ns of each cycle on this CPU: %.1f events of %.0f ns (the "
 	       "kernel's\n"

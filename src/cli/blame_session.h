@@ -34,8 +34,11 @@ void blame_session_open(struct blame_session *session);
 /* For latency_settings.wrap: `context` is the session. The clock itself where there is no blame. */
 const struct wake_clock *blame_session_clock(void *context, const struct wake_clock *inner);
 
-/* The cyclic thread runs: follows it. Takes 200 ms, to measure the cost. */
+/* The cyclic thread runs: follows it. */
 void blame_session_start(struct blame_session *session, int tid);
+
+/* Measures the cost, once, while the thread is cyclic. Takes 200 ms. */
+void blame_session_measure(struct blame_session *session);
 
 /*
  * Takes what was kept, and moves the threshold with the latency so far. True when a wake-up was later than

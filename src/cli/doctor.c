@@ -14,7 +14,9 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "host/doctor.h"
+#include "host/facts.h"
 #include "host/fix.h"
+#include "tc/nic.h"
 
 #define IRQ_LOOK_NS (200 * NSEC_PER_MSEC)
 
@@ -149,6 +151,40 @@ static void free_result(struct result *result)
 	memset(result, 0, sizeof(*result));
 }
 
+static char ability(enum nic_can can)
+{
+	return can == NIC_YES ? 'y' : can == NIC_NO ? 'n' : '?';
+}
+
+/* What the table of NICs says of this one. Drivers that are not in it are left as not known. */
+static void look_up_part(struct nic_facts *nic)
+{
+	char pci_id[16] = "", vendor[16], device[16];
+	const struct nic *row, *table;
+	unsigned count;
+
+	if (fact_text("", vendor, sizeof(vendor), "/sys/class/net/%s/device/vendor", nic->name) >
+		    2 &&
+	    fact_text("", device, sizeof(device), "/sys/class/net/%s/device/device", nic->name) > 2)
+		snprintf(pci_id, sizeof(pci_id), "%.6s:%.6s", vendor + 2, device + 2);
+	row = nic_find(nic->driver.name, nic->driver.firmware, pci_id);
+	table = nic_table(&count);
+	if (row == &table[count - 1])
+		return;
+	nic->part = row->name;
+	nic->launch_time = ability(row->etf_offload);
+	nic->taprio = ability(row->taprio_offload);
+	nic->ability_note = row->etf_excludes_taprio ? "not both at once" : NULL;
+	/* IGC_TSN parts alone: the driver serves others as well */
+	if (!strcmp(nic->driver.name, "igc") &&
+	    (!strcmp(pci_id, "8086:15f3") || !strcmp(pci_id, "8086:5502") ||
+	     !strcmp(pci_id, "8086:15fd"))) {
+		nic->part = "an I225 or I226 part without TSN";
+		nic->launch_time = nic->taprio = 'n';
+		nic->ability_note = NULL;
+	}
+}
+
 static int examine(const struct options *options, struct exam *exam, struct result *result,
 		   struct error *err)
 {
@@ -160,6 +196,8 @@ static int examine(const struct options *options, struct exam *exam, struct resu
 		snprintf(exam->nic.name, sizeof(exam->nic.name), "%s", options->iface);
 	else if (options->iface && nic_facts_gather(options->iface, &exam->nic, err) < 0)
 		return -1;
+	if (options->iface && !options->root)
+		look_up_part(&exam->nic);
 	if (exam_gather(exam, options->root ? 0 : IRQ_LOOK_NS, err) < 0)
 		return -1;
 	result->count = doctor_count();

@@ -594,6 +594,7 @@ static int measure(struct run *run, char **argv, struct error *err)
 	if (latency_start(&run->latency, &run->settings, err) < 0)
 		return -1;
 	blame_session_start(&run->blame, latency_tid(run->latency));
+	blame_session_measure(&run->blame);
 	rt = latency_realtime(run->latency);
 	for (unsigned i = 0; i < rt->shortfalls; i++)
 		message_warn("%s", rt->shortfall[i]);

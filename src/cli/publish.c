@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/units.h"
+#include "cli/blame_session.h"
 #include "cli/command.h"
 #include "cli/config_file.h"
 #include "cli/publish_options.h"
@@ -22,6 +23,7 @@ struct view {
 	struct live live;
 	int64_t started_ns; /* CLOCK_MONOTONIC */
 	int64_t ahead_ns; /* from there to the base time, if that lay ahead */
+	struct blame_session blame;
 };
 
 static void say(void *context, bool warning, const char *text)
@@ -62,6 +64,7 @@ static void started(void *context, struct publisher *publisher)
 
 	view->started_ns = clock_now_ns(CLOCK_MONOTONIC);
 	view->ahead_ns = s->base_ns > tai_now_ns() ? s->base_ns - tai_now_ns() : 0;
+	blame_session_start(&view->blame, s->tid);
 	for (unsigned i = 0; i < s->realtime.shortfalls; i++)
 		message_warn("%s", s->realtime.shortfall[i]);
 	if (s->stamps_note[0])
@@ -113,9 +116,13 @@ static void tick(void *context, struct publisher *publisher)
 	const struct tx_metrics *metrics;
 	struct tx_stream *total;
 
-	if (view->request->quiet)
-		return;
+	blame_session_measure(&view->blame);
 	metrics = publisher_metrics(publisher, &recent);
+	blame_session_tick(&view->blame, &metrics->wake);
+	if (view->request->quiet) {
+		publisher_metrics_unlock(publisher);
+		return;
+	}
 	total = tx_metrics_total(metrics, NULL);
 	if (total) {
 		const struct tx_counts *n = &total->counts;
@@ -190,7 +197,8 @@ static json_t *oddities_object(const struct publisher_counts *n)
 }
 
 static int print_json(const struct publish_request *request, struct publisher *publisher,
-		      const struct publisher_counts *counts, struct error *err)
+		      const struct publisher_counts *counts, const struct blame_session *blame,
+		      struct error *err)
 {
 	const struct publisher_setup *s = publisher_setup(publisher);
 	char run[16], realtime[REALTIME_TEXT];
@@ -212,6 +220,8 @@ static int print_json(const struct publish_request *request, struct publisher *p
 	json_object_set_new(document, "counters", oddities_object(counts));
 	if (request->publisher.log_path)
 		json_object_set_new(document, "log", json_string(request->publisher.log_path));
+	if (blame->blame)
+		json_object_set_new(document, "blame", blame_session_json(blame));
 	return json_print(stdout, document, err);
 }
 
@@ -248,30 +258,46 @@ static int verdict(struct publisher *publisher, const struct publisher_counts *c
 static int run(const struct publish_request *request, struct error *err)
 {
 	struct view view = { .request = request };
+	struct publisher_options options = request->publisher;
 	const struct publisher_events events = { started, tick, say, &view };
 	struct publisher_counts counts;
 	struct publisher *publisher;
 	int status = -1;
 
 	live_init(&view.live, stderr);
-	publisher = publisher_open(&request->publisher, err);
-	if (!publisher)
+	if (request->blame) {
+		if (options.realtime.cpu == REALTIME_CPU_ANY)
+			options.realtime.cpu = realtime_choose_cpu();
+		view.blame.cpu = options.realtime.cpu;
+		view.blame.over_ns = request->blame_over_ns;
+		view.blame.cycle_ns = options.cycle_ns;
+		blame_session_open(&view.blame);
+		options.clock = blame_session_clock(&view.blame, &wake_clock_system);
+	}
+	publisher = publisher_open(&options, err);
+	if (!publisher) {
+		blame_session_close(&view.blame);
 		return -1;
+	}
 	if (publisher_run(publisher, &events, err) < 0)
 		goto out;
 	live_end(&view.live);
+	blame_session_end(&view.blame, &publisher_metrics(publisher, NULL)->wake);
+	publisher_metrics_unlock(publisher);
 	publisher_counts(publisher, &counts);
 	status = verdict(publisher, &counts);
 	if (request->json) {
-		if (print_json(request, publisher, &counts, err) < 0)
+		if (print_json(request, publisher, &counts, &view.blame, err) < 0)
 			status = -1;
 	} else if (!request->quiet) {
 		text_print_tx(stdout, publisher_metrics(publisher, NULL));
 		publisher_metrics_unlock(publisher);
 		print_oddities(&counts);
+		blame_session_print(&view.blame);
 	}
 out:
 	publisher_close(publisher);
+	blame_session_close(&view.blame);
 	return status;
 }
 

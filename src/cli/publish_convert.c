@@ -223,6 +223,11 @@ static int convert_realtime(struct conversion *c)
 				   "(sched_setattr(2)); use a "
 				   "cpuset, or --policy fifo",
 				   c->what, text);
+	if (flag(c, PUBLISH_BLAME, &c->request->blame) < 0 ||
+	    duration(c, PUBLISH_BLAME_OVER, 1, CYCLE_MAX_NS, &c->request->blame_over_ns) < 0)
+		return -1;
+	if (c->request->blame_over_ns && !c->request->blame)
+		return error_input(c->err, "%s goes with --blame", c->what);
 	return flag(c, PUBLISH_APPLY, &c->request->apply) < 0 ? -1
 							      : flag(c, PUBLISH_STRICT, &p->strict);
 }

@@ -40,6 +40,8 @@ enum publish_option {
 	PUBLISH_RT_PRIORITY,
 	PUBLISH_POLICY,
 	PUBLISH_STRICT,
+	PUBLISH_BLAME,
+	PUBLISH_BLAME_OVER,
 	PUBLISH_TIMESTAMPS,
 	PUBLISH_TIMESTAMP_EVERY,
 	PUBLISH_LOG,
@@ -65,6 +67,8 @@ struct publish_request {
 	struct publisher_options publisher; /* its streams are owned by this */
 	bool json, quiet;
 	bool apply; /* the file's schedule for the length of the run */
+	bool blame;
+	int64_t blame_over_ns; /* 0: follow the measured P99.9 */
 };
 
 struct config_file;

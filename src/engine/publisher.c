@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -41,6 +42,7 @@ static void *cyclic(void *context)
 	struct error ignored = ERROR_INIT;
 
 	realtime_thread(&p->setup.realtime);
+	p->setup.tid = (int)syscall(SYS_gettid);
 	capability_keep_only(0, &ignored);
 	sem_post(&p->ready);
 	while (sem_wait(&p->go) < 0)

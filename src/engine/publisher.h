@@ -58,6 +58,8 @@ struct publisher_options {
 	enum link_loss link_loss;
 	struct sync_guard_options sync;
 	char *const *argv; /* for the log's description */
+	const struct wake_clock
+		*clock; /* what the cyclic thread sleeps by (blame); NULL: the system's */
 };
 
 struct publisher;
@@ -90,6 +92,7 @@ struct publisher_setup {
 	int phc_index; /* -1: none */
 	struct pacing pacing;
 	struct realtime realtime;
+	int tid; /* of the cyclic thread; valid as `realtime` is */
 	unsigned stamps; /* in force */
 	uint32_t stamp_every;
 	char stamps_note[200]; /* why a stamp that was asked for is not to be had; "" */

@@ -256,7 +256,7 @@ static int make_cycle(struct publisher *p, struct error *err)
 		.streams = p->options.streams,
 		.wire_ns = p->wire_ns,
 		.count = p->options.count,
-		.clock = &wake_clock_system,
+		.clock = p->options.clock ? p->options.clock : &wake_clock_system,
 		.send = transmit_send,
 		.send_context = p->transmit,
 		.control = &p->control,

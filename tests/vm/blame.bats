@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Culprits made on purpose are named, with the time that they held the CPU to 10 us in virtual time; a quiet run names
 # nobody. Strikes come every 7.01 ms: against a cycle of 1 ms their phase moves by 10 us each, and in 1.5 s through all of it.
-# vm: --timeout 200 --cpus 2
+# vm: --timeout 900 --cpus 2
 
 C=/sys/kernel/debug/tsnsim/culprit
 
@@ -77,7 +77,8 @@ adds_up() {
 	hog 1 99 300 7010 300 &
 	pid=$!
 	blame 1500
-	kill $pid
+	kill $pid 2>/dev/null || true
+	wait $pid || true
 	[[ $worst == *": thread hog[$pid] SCHED_FIFO 99 held the CPU for "* ]]
 	within "$held" 300 10
 	[[ $worst == *"taskset -p -c 0 $pid"* ]]
@@ -86,14 +87,14 @@ adds_up() {
 
 @test "--stop-over ends the run at the first offender" {
 	echo "mmc0 1 300 100000 7010" >$C/irq
-	blame 60000 --stop-over 200us
+	blame 20000 --stop-over 200us
 	grep -q '^Ended at the first wake-up later than 200us' "$out"
 	[[ $worst == *"mmc0"* ]]
 	count=$(awk '$1 == "wake-ups" { print $2 }' "$out")
 	[ "$count" -lt 3000 ]
 }
 
-@test "following a CPU costs less than 1.5 us of its wake-up" {
+@test "following a CPU costs less than 2.5 us of its wake-up in virtual time" {
 	echo "1 1 1 1000" >$C/softirq
 	tsnpub latency --cycle 1ms --count 1000 --cpu 1 >"$out"
 	plain=$(awk '$1 == "P50" { print $3 }' "$out")

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# tsnpub latency: wrong input, missing privileges, and what is left behind. No assertion on times: this machine is noisy.
+
+TSNPUB=${TSNPUB:-$BATS_TEST_DIRNAME/../../build/tsnpub}
+
+refused() { # STATUS TEXT ARGUMENT...: exit status, and one line on stderr that holds TEXT
+	local wanted=$1 text=$2 status=0
+	shift 2
+	"$TSNPUB" latency "$@" >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" || status=$?
+	cat "$BATS_TEST_TMPDIR/err"
+	[ "$status" = "$wanted" ]
+	grep -qF -- "$text" "$BATS_TEST_TMPDIR/err"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/err")" = 1 ]
+	[ ! -s "$BATS_TEST_TMPDIR/out" ]
+}
+
+@test "wrong input is refused in one line" {
+	refused 2 "needs a unit" --cycle 250
+	refused 2 "out of range" --cycle 1us
+	refused 2 "leave one out" --count 5 --duration 1s
+	refused 2 "unknown; use nanosleep" --timer sundial
+	refused 2 "out of range" --rt-priority 100
+	refused 2 "out of range" --rt-priority 0
+	refused 2 "--cpu" --cpu 4000
+	refused 2 "--cpu" --cpu x
+	refused 2 "unknown policy" --policy best
+	refused 2 "needs a --deadline" --sla 99%
+	refused 2 "not a percentage" --deadline 1ms --sla 99
+	refused 2 "goes with --blame" --blame-over 1ms
+	refused 2 "goes with --blame or --tracer" --stop-over 1ms
+	refused 2 "unknown; use timerlat" --tracer wireshark
+	refused 2 "name a file" --json --csv -
+	refused 2 "the command is empty" --load '' -n 1
+}
+
+@test "files that are no baseline are refused before the run" {
+	echo rubbish >"$BATS_TEST_TMPDIR/rubbish"
+	refused 2 "rubbish" --baseline "$BATS_TEST_TMPDIR/rubbish" ||
+		refused 3 "rubbish" --baseline "$BATS_TEST_TMPDIR/rubbish"
+	[ -z "$(ls "$BATS_TEST_TMPDIR"/tsnpub-latency-* 2>/dev/null)" ]
+}
+
+@test "text, JSON and CSV tell the same" {
+	"$TSNPUB" latency -n 200 --json --csv "$BATS_TEST_TMPDIR/csv" >"$BATS_TEST_TMPDIR/json" 2>/dev/null
+	rows=$(tail -n +2 "$BATS_TEST_TMPDIR/csv" | wc -l)
+	[ "$(jq .wake.wakeups "$BATS_TEST_TMPDIR/json")" = "$rows" ]
+	[ $((rows + $(jq .wake.skipped "$BATS_TEST_TMPDIR/json"))) -le 200 ]
+	max=$(tail -n +2 "$BATS_TEST_TMPDIR/csv" | cut -d, -f4 | sort -n | tail -1)
+	[ "$(jq '.wake.figures[0].max_ns' "$BATS_TEST_TMPDIR/json")" = "$max" ]
+	[ "$(jq .latency.cycle_ns "$BATS_TEST_TMPDIR/json")" = 1000000 ]
+	[ "$(jq '.latency.overhead_ns > 0' "$BATS_TEST_TMPDIR/json")" = true ]
+}
+
+@test "SIGINT ends it with a result, a closed log and nothing left" {
+	"$TSNPUB" latency --log "$BATS_TEST_TMPDIR/a.tsnlog" --load 'sleep 7654' >"$BATS_TEST_TMPDIR/out" 2>/dev/null 3>&- &
+	pid=$!
+	sleep 1.5
+	kill -INT $pid
+	wait $pid
+	grep -q '^Wake-ups' "$BATS_TEST_TMPDIR/out"
+	"$TSNPUB" report "$BATS_TEST_TMPDIR/a.tsnlog" | grep -q '^Wake-ups'
+	! pgrep -f 'sleep 7654'
+}
+
+@test "a load does not outlive a SIGKILL" {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	"$TSNPUB" latency --load 'sleep 8765 & sleep 8765' >/dev/null 2>&1 3>&- &
+	pid=$!
+	for _ in $(seq 50); do
+		[ "$(pgrep -cf 'sleep 8765')" -lt 2 ] || break
+		sleep 0.1
+	done
+	kill -9 $pid
+	wait $pid || true
+	for _ in $(seq 50); do
+		pgrep -f 'sleep 8765' >/dev/null || break
+		sleep 0.1
+	done
+	! pgrep -f 'sleep 8765'
+}
+
+@test "a load that fails is said, and the measurement goes on" {
+	"$TSNPUB" latency -n 1500 --load 'exit 7' >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err"
+	grep -q 'it ended with status 7' "$BATS_TEST_TMPDIR/err"
+	grep -q '^Wake-ups' "$BATS_TEST_TMPDIR/out"
+}
+
+@test "without privileges it says what is missing, and measures" {
+	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	[ "$(id -u)" = 0 ] || skip "needs root to give privileges up"
+	# where another user may read it
+	public=$(mktemp -d)
+	chmod 755 "$public"
+	cp "$TSNPUB" "$public/tsnpub"
+	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bounding-set=-all \
+		prlimit --memlock=65536:65536 --rtprio=0:0 "$public/tsnpub" latency -n 100 --blame \
+		>"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err"
+	rm -rf "$public"
+	cat "$BATS_TEST_TMPDIR/err"
+	grep -q 'runs as SCHED_OTHER, not as SCHED_FIFO: .*CAP_SYS_NICE' "$BATS_TEST_TMPDIR/err"
+	grep -q 'memory is not locked' "$BATS_TEST_TMPDIR/err"
+	grep -q -- '--blame is not available: .*CAP_BPF' "$BATS_TEST_TMPDIR/err"
+	grep -q '^  wake-ups' "$BATS_TEST_TMPDIR/out"
+}
+
+@test "two at once do not disturb each other's blame" {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
+	"$TSNPUB" latency -n 500 --blame --json >"$BATS_TEST_TMPDIR/a" 2>/dev/null &
+	first=$!
+	"$TSNPUB" latency -n 500 --blame --json >"$BATS_TEST_TMPDIR/b" 2>/dev/null
+	wait $first
+	for file in a b; do
+		jq -e '.blame.interrupts | length > 0' "$BATS_TEST_TMPDIR/$file"
+		# what was late is split completely
+		jq -e '[.blame.worst[] | .late_ns == ([.parts[].ns] | add)] | all' "$BATS_TEST_TMPDIR/$file"
+	done
+}

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Wake-up latency in virtual time: the distribution, and the same from cyclictest where the guest has it.
+# vm: --timeout 900
+
+setup() {
+	out=$BATS_TEST_TMPDIR/out
+}
+
+figure() { # NAME: of the last table
+	awk -v name="$1" '$1 == name && $2 == "ns" { value = $3 } END { print value }' "$out"
+}
+
+@test "the distribution of 4,000 wake-ups at 250 us" {
+	tsnpub latency --cycle 250us --count 4000 --deadline 50us --sla 99.99% >"$out"
+	cat "$out"
+	grep -q '^SCHED_FIFO 80 on CPU 0, memory locked, CPU sleep states held off, nanosleep every 250us' "$out"
+	grep -q '^  wake-ups  *4000' "$out"
+	[ "$(figure P50)" -ge 1500 ]
+	[ "$(figure P50)" -le 6000 ]
+	[ "$(figure P99)" -le 12000 ]
+	[ "$(figure max)" -le 50000 ]
+	grep -q '^Verdict: met: 0 of 4000' "$out"
+}
+
+@test "an event loop's timer is late by half a millisecond on average, clock_nanosleep is not" {
+	tsnpub latency --cycle 10300us --count 300 --timer epoll >"$out"
+	mean=$(figure mean)
+	awk -v v="$mean" 'BEGIN { exit !(v > 300000 && v < 1000000) }'
+	tsnpub latency --cycle 10300us --count 300 --timer timerfd >"$out"
+	awk -v v="$(figure mean)" 'BEGIN { exit !(v < 20000) }'
+	tsnpub latency --cycle 10300us --count 300 --timer nanosleep >"$out"
+	awk -v v="$(figure mean)" 'BEGIN { exit !(v < 20000) }'
+}
+
+@test "the CSV has index, actual, predicted and jitter of each wake-up" {
+	tsnpub latency --cycle 1ms --count 200 --csv "$out.csv" >"$out"
+	[ "$(head -1 "$out.csv")" = index,actual_ns,predicted_ns,jitter_ns ]
+	[ "$(wc -l <"$out.csv")" = 201 ]
+	# awk's numbers have 53 bits: the last 12 digits are compared
+	awk -F, 'NR > 1 { a = substr($2, 8); p = substr($3, 8); if (a - p != $4 || $1 != NR - 2) exit 1 }' "$out.csv"
+	# predicted times are whole cycles apart
+	awk -F, 'NR > 2 && substr($3, 8) - last != 1000000 { exit 1 } { last = substr($3, 8) }' "$out.csv"
+}
+
+@test "the log holds the same, and can be compared with another" {
+	tsnpub latency --cycle 1ms --count 500 --log "$out.tsnlog" >"$out"
+	tsnpub report "$out.tsnlog" >"$out.report"
+	[ "$(awk '$1 == "max" && $2 == "ns" { print $3; exit }' "$out.report")" = "$(figure max)" ]
+	tsnpub latency --cycle 1ms --count 500 --baseline "$out.tsnlog" >"$out"
+	cat "$out"
+	grep -q '^B against A' "$out"
+	! grep -q WORSE "$out"
+	[ -z "$(ls "${TMPDIR:-/tmp}"/tsnpub-latency-* 2>/dev/null)" ]
+}
+
+@test "a deadline that cannot be met is exit status 1" {
+	status=0
+	tsnpub latency --cycle 1ms --count 100 --deadline 100ns >"$out" || status=$?
+	[ "$status" = 1 ]
+	grep -q '^Verdict: MISSED: 100 of 100' "$out"
+}
+
+@test "the same as cyclictest's to within its own noise, interleaved" {
+	command -v cyclictest >/dev/null || skip "cyclictest is not in the guest"
+	for i in 1 2 3; do
+		cyclictest -q -m -p 80 -t 1 -a 0 -i 1000 -l 500 >>"$out.cyclictest"
+		tsnpub latency --cycle 1ms --count 500 --cpu 0 >"$out"
+		figure P50 >>"$out.ours"
+	done
+	cat "$out.cyclictest" "$out.ours"
+	theirs=$(sed -n 's/.*Avg: *\([0-9]*\).*/\1/p' "$out.cyclictest" | sort -n | sed -n 2p)
+	ours=$(sort -n "$out.ours" | sed -n 2p)
+	# cyclictest counts whole us
+	[ $((ours / 1000)) -le $((theirs + 2)) ]
+	[ $((ours / 1000)) -ge $((theirs - 2)) ]
+}
