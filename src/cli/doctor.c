@@ -200,16 +200,17 @@ static int examine(const struct options *options, struct exam *exam, struct resu
 		look_up_part(&exam->nic);
 	if (exam_gather(exam, options->root ? 0 : IRQ_LOOK_NS, err) < 0)
 		return -1;
-	result->count = doctor_count();
-	result->findings = calloc(result->count, sizeof(*result->findings));
-	if (!result->findings) {
-		result->count = 0;
+	result->findings = calloc(doctor_count(), sizeof(*result->findings));
+	if (!result->findings)
 		return error_errno(err, ENOMEM, "doctor");
-	}
-	for (size_t i = 0; i < result->count; i++) {
-		struct finding *finding = &result->findings[i];
+	for (size_t i = 0; i < doctor_count(); i++) {
+		const struct check *check = doctor_check(i);
+		struct finding *finding = &result->findings[result->count];
 
-		doctor_judge(exam, doctor_check(i), finding);
+		if (check->group == GROUP_NIC && !exam->nic.name[0])
+			continue;
+		doctor_judge(exam, check, finding);
+		result->count++;
 		if (finding->failed)
 			return error_errno(err, ENOMEM, "doctor");
 		result->verdicts[finding->verdict]++;
@@ -301,11 +302,7 @@ static int print_json(const struct exam *exam, const struct result *result, json
 
 	cpulist_for_each(cpu, &exam->cpus) json_array_append_new(cpus, json_integer(cpu));
 	for (size_t i = 0; i < result->count; i++) {
-		const struct finding *finding = &result->findings[i];
-
-		if (finding->check->group == GROUP_NIC && !exam->nic.name[0])
-			continue;
-		json_array_append_new(list, finding_json(finding));
+		json_array_append_new(list, finding_json(&result->findings[i]));
 	}
 	json_object_set_new(root, "cycle_ns", json_integer(exam->cycle_ns));
 	json_object_set_new(root, "cpus", cpus);

