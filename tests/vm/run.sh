@@ -52,6 +52,9 @@ for number in "$timeout" "$cpus" "$memory"; do
 done
 need qemu-system-x86_64 cpio prlimit
 [ -z "$interactive" ] || need python3
+for copy in ${copies[@]+"${copies[@]}"}; do
+	[ -e "${copy%%:*}" ] || die "there is no ${copy%%:*} to copy into the guest"
+done
 "$vm_dir/build-guest.sh" "$kernel"
 if [ -e "$top/tests/sim/Kbuild" ]; then
 	"$vm_dir/build-module.sh" "$top/tests/sim" "$kernel" >/dev/null
