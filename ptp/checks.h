@@ -19,6 +19,7 @@ struct sync_view {
 	bool answers; /* ptp4l does */
 	bool own_grandmaster;
 	bool slave; /* some port of this clock is SLAVE */
+	bool follows; /* some port follows a master: SLAVE or UNCALIBRATED; or the ports are not known */
 	bool software; /* ptp4l stamps in software */
 	bool phc; /* the interface has a PHC */
 };

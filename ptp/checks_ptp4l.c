@@ -196,6 +196,13 @@ enum sync_result check_grandmaster(const struct sync_view *v, struct sync_check 
 		FIX(check, "is the grandmaster up, in the same domain, and the cable in?");
 		return SYNC_WRONG;
 	}
+	if (!v->own_grandmaster && !v->follows) {
+		REASON(check,
+		       "no master is heard any more: this was the last one, the clock runs free "
+		       "(holdover)");
+		FIX(check, "is the grandmaster up, in the same domain, and the cable in?");
+		return SYNC_WRONG;
+	}
 	if (v->s->gm_changed) {
 		REASON(check, "another grandmaster took over from %s",
 		       format_clock_identity(v->s->gm_before, before));
@@ -218,6 +225,10 @@ enum sync_result check_offset(const struct sync_view *v, struct sync_check *chec
 		return not_told(check, "time status");
 	if (v->own_grandmaster) {
 		REASON(check, "this clock is the grandmaster");
+		return SYNC_NOT_APPLICABLE;
+	}
+	if (!v->follows) {
+		REASON(check, "no port follows a master");
 		return SYNC_NOT_APPLICABLE;
 	}
 	VALUE(check, "%s", sync_offset_text(v->s->time_status.master_offset_ns, offset));

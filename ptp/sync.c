@@ -71,6 +71,7 @@ static void make_view(const struct sync_snapshot *s, const struct sync_bars *bar
 	v->own_grandmaster = v->answers && s->have_time_status && !s->time_status.gm_present;
 	for (int i = 0; i < s->port_count; i++)
 		v->slave |= v->answers && s->ports[i].ds.state == PORT_SLAVE;
+	v->follows = sync_follows_master(s);
 	v->software = v->answers && v->port && v->port->have_properties &&
 		      v->port->properties.timestamping == PORT_STAMPS_SOFTWARE;
 	v->phc = s->phc_index >= 0;
@@ -120,6 +121,18 @@ const char *sync_result_name(enum sync_result result)
 	return names[result];
 }
 
+bool sync_follows_master(const struct sync_snapshot *snapshot)
+{
+	if (snapshot->ptp4l.fault != PTP4L_FINE || !snapshot->have_time_status ||
+	    !snapshot->time_status.gm_present)
+		return false;
+	for (int i = 0; i < snapshot->port_count; i++)
+		if (snapshot->ports[i].ds.state == PORT_SLAVE ||
+		    snapshot->ports[i].ds.state == PORT_UNCALIBRATED)
+			return true;
+	return !snapshot->port_count;
+}
+
 unsigned int sync_port_state(const struct sync_snapshot *snapshot)
 {
 	if (snapshot->ptp4l.fault != PTP4L_FINE || snapshot->port < 0 ||
@@ -134,6 +147,8 @@ int64_t sync_uncertainty_ns(const struct sync_snapshot *snapshot)
 
 	if (snapshot->ptp4l.fault != PTP4L_FINE || !snapshot->have_time_status)
 		return -1;
+	if (snapshot->time_status.gm_present && !sync_follows_master(snapshot))
+		return -1; /* holdover: nobody knows */
 	if (snapshot->time_status.gm_present)
 		sum = sync_magnitude(snapshot->time_status.master_offset_ns);
 	if (snapshot->phc_index >= 0) {

@@ -142,6 +142,12 @@ void sync_judge(const struct sync_snapshot *snapshot, const struct sync_bars *ba
 const char *sync_verdict_name(enum sync_verdict verdict);
 const char *sync_result_name(enum sync_result result); /* "ok", "wrong", "unknown", "n/a" */
 
+/*
+ * Is the offset from the master a present one? ptp4l goes on telling the last one, and its grandmaster, when no
+ * master is heard any more.
+ */
+bool sync_follows_master(const struct sync_snapshot *snapshot);
+
 /* The state of the interface's port, PORT_UNKNOWN when it is not known. */
 unsigned int sync_port_state(const struct sync_snapshot *snapshot);
 

@@ -16,7 +16,7 @@ void sync_record_make(const struct sync_snapshot *s, const struct sync_report *r
 	record->frequency_ppb = s->frequency_ppb;
 	if (report->verdict == SYNC_VERDICT_GOOD)
 		record->status |= SYNC_GOOD;
-	if (s->have_time_status && s->time_status.gm_present) {
+	if (sync_follows_master(s)) {
 		record->status |= SYNC_HAVE_MASTER;
 		record->master_offset = s->time_status.master_offset_ns;
 	}

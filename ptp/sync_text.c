@@ -100,7 +100,7 @@ static json_t *ptp4l_json(const struct sync_snapshot *s)
 		set(object, "steps_removed", json_integer(s->current.steps_removed));
 	if (s->have_time_status) {
 		set(object, "grandmaster_present", json_boolean(s->time_status.gm_present));
-		if (s->time_status.gm_present)
+		if (sync_follows_master(s))
 			set(object, "master_offset_ns",
 			    json_integer(s->time_status.master_offset_ns));
 	}
@@ -308,7 +308,7 @@ void sync_watch_line(const struct sync_snapshot *s, const struct sync_report *re
 
 	if (used >= size)
 		return;
-	if (s->have_time_status && s->time_status.gm_present)
+	if (sync_follows_master(s))
 		used += append_course(text + used, size - used, "master", master);
 	if (s->have_phc)
 		used += append_course(text + used, size - used, "PHC-TAI", phc);

@@ -41,6 +41,7 @@ struct sync_watch {
 	int64_t renew_ns, lost_since_ns;
 	uint64_t looks;
 	unsigned int port_state;
+	int told; /* the link that was wrong at the last look */
 	bool changed; /* ptp4l told of something that cannot wait for the next second */
 };
 
@@ -90,11 +91,16 @@ static void note_change(struct sync_watch *w, bool changed)
 		note.after_ns = now - w->lost_since_ns;
 		atomic_fetch_add(&w->lost_ns, note.after_ns);
 		sync_first_wrong(&w->report, note.text, sizeof(note.text));
+	} else if (!w->latch.good && w->report.first >= 0 && w->report.first != w->told) {
+		snprintf(note.text, sizeof(note.text), "still out of sync: ");
+		sync_first_wrong(&w->report, note.text + strlen(note.text),
+				 sizeof(note.text) - strlen(note.text));
 	} else if (w->looks > 1 && state != w->port_state) {
 		snprintf(note.text, sizeof(note.text), "port %s -> %s",
 			 port_state_name(w->port_state), port_state_name(state));
 	}
 	w->port_state = state;
+	w->told = w->report.first;
 	if (!note.text[0])
 		return;
 	spsc_push(&w->notes, &note);
@@ -242,6 +248,7 @@ struct sync_watch *sync_watch_start(struct sync_source *source,
 	w->source = source;
 	w->config = *config;
 	w->latch.good = config->good;
+	w->told = -1;
 	w->lost_since_ns = clock_now_ns(CLOCK_MONOTONIC);
 	set_flags(w);
 	w->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

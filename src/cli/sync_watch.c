@@ -137,7 +137,7 @@ static void count_second(struct watched *w)
 	w->seconds++;
 	w->good_seconds += w->report.verdict == SYNC_VERDICT_GOOD;
 	w->unknown_seconds += w->report.verdict == SYNC_VERDICT_CANNOT_TELL;
-	if (s->have_time_status && s->time_status.gm_present)
+	if (sync_follows_master(s))
 		sync_course_add(&w->master, s->time_status.master_offset_ns);
 	if (s->have_phc)
 		sync_course_add(&w->phc, s->phc.tai_offset_ns);

@@ -254,6 +254,14 @@ static void the_grandmaster_is_lost_or_changes(void **state)
 	s.ports[0].ds.state = PORT_MASTER;
 	assert_broken(CHECK_GRANDMASTER, SYNC_WRONG, "010203.fffe.040506 is lost");
 	s.began_as_slave = false;
+	/* a slave-only ptp4l goes on telling the last grandmaster and offset */
+	s.time_status.gm_present = true;
+	s.ports[0].ds.state = PORT_LISTENING;
+	assert_check(CHECK_GRANDMASTER, SYNC_WRONG, "no master is heard any more");
+	assert_check(CHECK_OFFSET, SYNC_NOT_APPLICABLE, "no port follows");
+	assert_int_equal(sync_uncertainty_ns(&s), -1);
+	s.time_status.gm_present = false;
+	s.ports[0].ds.state = PORT_MASTER;
 	s.default_ds.slave_only = true;
 	assert_broken(CHECK_GRANDMASTER, SYNC_WRONG, "no grandmaster is heard");
 	s.have_parent = false;

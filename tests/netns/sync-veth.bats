@@ -1,0 +1,154 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# tsnpub sync against the real ptp4l with software stamps, between two namespaces. Both sides share this machine's clock,
+# which nothing here may steer: free_running. No figure of time is asserted, only what is said.
+
+setup_file() {
+	[ "$(id -u)" = 0 ] || skip "needs root for network namespaces"
+	command -v ptp4l >/dev/null || skip "ptp4l is missing: apt install linuxptp"
+	export top dir gm slave
+	top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+	dir=$(mktemp -d)
+	gm=tsngm$$ slave=tsnsl$$
+	ip netns add "$gm"
+	ip netns add "$slave"
+	ip link add v0 netns "$gm" type veth peer name v1 netns "$slave"
+	ip -n "$gm" link set v0 up
+	ip -n "$slave" link set v1 up
+	start_pair
+}
+
+# Both by tsnpub itself: --start makes the configuration that fits an interface without a PHC.
+start_pair() {
+	ip netns exec "$gm" "$top/build/tsnpub" sync --start --iface v0 --role master --socket "$dir/gm" \
+		>"$dir/gm.log" 2>&1 3>&- &
+	echo $! >"$dir/gm.pid"
+	ip netns exec "$slave" "$top/build/tsnpub" sync --start --iface v1 --role slave --socket "$dir/slave" \
+		>"$dir/slave.log" 2>&1 3>&- &
+	echo $! >"$dir/slave.pid"
+}
+
+stop() {
+	[ ! -e "$dir/$1.pid" ] || kill "$(cat "$dir/$1.pid")" 2>/dev/null || true
+	rm -f "$dir/$1.pid"
+}
+
+teardown_file() {
+	[ -n "${dir:-}" ] || return 0
+	stop gm
+	stop slave
+	sleep 1
+	ip netns del "$gm"
+	ip netns del "$slave"
+	rm -rf "$dir"
+}
+
+check() {
+	run ip netns exec "$slave" "$top/build/tsnpub" sync --iface v1 --socket "$dir/slave" --json
+}
+
+row() { jq -r --arg name "$1" ".checks[] | select(.name == \$name) | .$2" <<<"$output"; }
+
+# until FILTER is true, at most 30 s
+until_true() {
+	for _ in $(seq 60); do
+		check
+		! jq -e "$1" <<<"$output" >/dev/null || return 0
+		sleep 0.5
+	done
+	echo "$1 did not become true: $output"
+	return 1
+}
+
+@test "the grandmaster is found, its offset and delay are told" {
+	until_true '.ptp4l.grandmaster_present and (.ptp4l.path_delay_ns > 0)'
+	[ "$(jq .ptp4l.transport_specific <<<"$output")" = 1 ]
+	[ "$(jq .ptp4l.steps_removed <<<"$output")" = 1 ]
+	[ "$(jq -r .ptp4l.delay_mechanism <<<"$output")" = P2P ]
+	[ "$(jq -r .ptp4l.timestamping <<<"$output")" = software ]
+	[ "$(row timestamping result)" = ok ]
+	[ "$(row 'sync messages' result)" = ok ]
+	[ "$(row PHC result)" = n/a ]
+	identity=$(jq -r .ptp4l.grandmaster <<<"$output")
+	[ "$(ip netns exec "$gm" "$top/build/tsnpub" sync --socket "$dir/gm" --json | jq -r .ptp4l.clock_identity)" = "$identity" ]
+}
+
+@test "a servo that is not allowed to steer stays UNCALIBRATED: not good, and why" {
+	until_true '.ptp4l.port_state == "UNCALIBRATED"'
+	[ "$status" -eq 1 ]
+	[ "$(row port result)" = wrong ]
+	[[ $(row port fix) == *"free_running 1"* ]]
+}
+
+@test "the grandmaster's own port is good" {
+	run ip netns exec "$gm" "$top/build/tsnpub" sync --socket "$dir/gm" --iface v0 --role master --json
+	[ "$(jq -r .ptp4l.port_state <<<"$output")" = MASTER ]
+	[ "$(row port result)" = ok ]
+	[ "$(row grandmaster result)" = ok ]
+	run ip netns exec "$gm" "$top/build/tsnpub" sync --socket "$dir/gm" --iface lo --json
+	[ "$status" -eq 1 ]
+	[[ $(row port reason) == "ptp4l does not run on lo" ]]
+}
+
+@test "--start refuses a second ptp4l on the same socket" {
+	run ip netns exec "$slave" "$top/build/tsnpub" sync --start --iface v1 --socket "$dir/slave"
+	[ "$status" -eq 3 ]
+	[[ $output == *"answers at $dir/slave already"* ]]
+}
+
+@test "--watch hears of a grandmaster that goes away" {
+	until_true .ptp4l.grandmaster_present
+	ip netns exec "$slave" "$top/build/tsnpub" sync --iface v1 --socket "$dir/slave" --watch --duration 30s >"$dir/watch" 3>&- &
+	watch=$!
+	sleep 2
+	stop gm
+	for _ in $(seq 100); do
+		! grep -q "LISTENING" "$dir/watch" || break
+		sleep 0.2
+	done
+	kill -INT "$watch"
+	wait "$watch" || true
+	cat "$dir/watch"
+	# slave-only: the last offset, which ptp4l goes on telling, is shown no longer
+	tail -n 2 "$dir/watch" | grep -q "^not good    LISTENING  *port: the port does not synchronise"
+}
+
+@test "--start: a ptp4l that is killed comes back; none outlives tsnpub, whatever ends it" {
+	child() { tr '\0' ' ' <"/proc/$1/task/$1/children" 2>/dev/null | cut -d ' ' -f 1; }
+	started=$(cat "$dir/slave.pid")
+	first=$(child "$started")
+	[ -n "$first" ]
+	kill -KILL "$first"
+	for _ in $(seq 100); do
+		second=$(child "$started")
+		[ -z "$second" ] || [ "$second" = "$first" ] || break
+		sleep 0.1
+	done
+	[ -n "$second" ]
+	[ "$second" != "$first" ]
+	grep -q "ptp4l: ended by signal 9" "$dir/slave.log"
+	kill -KILL "$started"
+	rm "$dir/slave.pid"
+	for _ in $(seq 50); do
+		kill -0 "$second" 2>/dev/null || break
+		sleep 0.1
+	done
+	! kill -0 "$second" 2>/dev/null
+	rm -rf /run/tsnpub-setup.*
+}
+
+@test "--start without ptp4l installed says so" {
+	run ip netns exec "$slave" "$top/build/tsnpub" sync --start --iface v1 --socket "$dir/none" --ptp4l /nonexistent/ptp4l
+	[ "$status" -eq 3 ]
+	[[ $output == *"no program '/nonexistent/ptp4l': install linuxptp"* ]]
+	[ -z "$(ls -d /run/tsnpub-setup.* 2>/dev/null)" ]
+}
+
+@test "--print-setup: software stamps, and never a clock that is steered by surprise" {
+	run ip netns exec "$slave" "$top/build/tsnpub" sync --print-setup --iface v1 --role slave
+	[ "$status" -eq 0 ]
+	[[ $output == *"linuxptp $(ptp4l -v)"* ]]
+	[[ $output == *"time_stamping            software"* ]]
+	[[ $output == *"free_running             1"* ]]
+	[[ $output == *"Nothing to do without a PTP clock."* ]]
+}
