@@ -117,6 +117,30 @@ static void read_phc2sys(const char *cmdline, int size, struct steerer *steerer)
 				has_option(cmdline, size, PHC2SYS_VALUES, 'f', NULL);
 }
 
+static bool is_loader(const char *comm)
+{
+	return !strncmp(comm, "ld-linux", 8) || !strncmp(comm, "ld-musl", 7);
+}
+
+/*
+ * A program that brings its own libc is run by that one's loader: its name is then among the loader's arguments.
+ * Returns the first known one, or "".
+ */
+static const char *behind_loader(const char *cmdline, int size)
+{
+	static const char *const known[] = { "chronyd", "ntpd", "phc2sys", "ts2phc", "ptp4l" };
+
+	for (int at = 0; at < size; at += (int)strnlen(cmdline + at, (size_t)(size - at)) + 1) {
+		const char *slash = strrchr(cmdline + at, '/');
+		const char *name = slash ? slash + 1 : cmdline + at;
+
+		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+			if (!strcmp(name, known[i]))
+				return known[i];
+	}
+	return "";
+}
+
 bool steerer_recognise(const char *comm, const char *cmdline, int size, uint64_t capabilities,
 		       struct steerer *steerer)
 {
@@ -130,6 +154,8 @@ bool steerer_recognise(const char *comm, const char *cmdline, int size, uint64_t
 		{ "ts2phc", STEERER_TS2PHC }, { "ptp4l", STEERER_PTP4L },
 	};
 
+	if (is_loader(comm))
+		comm = behind_loader(cmdline, size);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (strcmp(comm, names[i].comm))
 			continue;
@@ -222,7 +248,7 @@ void steering_read(const char *proc, struct steering *steering)
 		see_init |= !strcmp(entry->d_name, "1");
 		comm[strcspn(comm, "\n")] = '\0';
 		/* the cheap test first: most processes are none of ours */
-		if (!steerer_recognise(comm, "", 0, 0, &found))
+		if (!is_loader(comm) && !steerer_recognise(comm, "", 0, 0, &found))
 			continue;
 		size = read_file(dirfd(directory), entry->d_name, "cmdline", cmdline,
 				 sizeof(cmdline));

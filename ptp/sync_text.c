@@ -312,7 +312,13 @@ void sync_watch_line(const struct sync_snapshot *s, const struct sync_report *re
 		used += append_course(text + used, size - used, "master", master);
 	if (s->have_phc)
 		used += append_course(text + used, size - used, "PHC-TAI", phc);
-	if (report->first >= 0)
-		snprintf(text + used, size - used, "  %s: %s", report->check[report->first].name,
-			 report->check[report->first].reason);
+	if (report->first >= 0) {
+		length = snprintf(text + used, size - used, "  %s: %s",
+				  report->check[report->first].name,
+				  report->check[report->first].reason);
+		used += length < 0 ? 0 : (size_t)length;
+	}
+	/* told in this second only, whatever else is wrong */
+	if (s->gm_changed && report->first != CHECK_GRANDMASTER && used < size)
+		snprintf(text + used, size - used, "  %s", report->check[CHECK_GRANDMASTER].reason);
 }

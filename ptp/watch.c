@@ -67,6 +67,12 @@ static void wake_up(const struct sync_watch *w)
 		return;
 }
 
+static void tell(struct sync_watch *w, const struct sync_note *note)
+{
+	spsc_push(&w->notes, note);
+	wake_up(w);
+}
+
 static void set_flags(struct sync_watch *w)
 {
 	for (int i = 0; i < 2; i++)
@@ -101,10 +107,15 @@ static void note_change(struct sync_watch *w, bool changed)
 	}
 	w->port_state = state;
 	w->told = w->report.first;
-	if (!note.text[0])
-		return;
-	spsc_push(&w->notes, &note);
-	wake_up(w);
+	if (note.text[0])
+		tell(w, &note);
+	/* also where another link decides */
+	if (w->snapshot.gm_changed && w->report.first != CHECK_GRANDMASTER) {
+		note.kind = SYNC_NOTE_CHANGE;
+		snprintf(note.text, sizeof(note.text), "%s",
+			 w->report.check[CHECK_GRANDMASTER].reason);
+		tell(w, &note);
+	}
 }
 
 static void look(struct sync_watch *w, bool regular)

@@ -74,6 +74,22 @@ static void what_phc2sys_steers(void **state)
 	}
 }
 
+static void a_program_behind_another_libcs_loader(void **state)
+{
+	struct steerer s;
+
+	(void)state;
+	assert_true(recognise("ld-linux-x86-64",
+			      CMDLINE("/opt/lib/ld-linux-x86-64.so.2\0--library-path\0/opt/lib\0"
+				      "/opt/bin/phc2sys\0-s\0eth0"),
+			      SYS_TIME, &s));
+	assert_string_equal(s.name, "phc2sys");
+	assert_true(s.system_clock);
+	assert_false(
+		recognise("ld-linux-x86-64", CMDLINE("/opt/lib/ld.so\0/opt/bin/other"), 0, &s));
+	assert_false(recognise("ld-linux-x86-64", "", 0, 0, &s));
+}
+
 static void ptp4l_with_software_stamps_steers_the_system_clock(void **state)
 {
 	struct steerer s;
@@ -169,6 +185,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ntp_daemons_need_the_capability),
 		cmocka_unit_test(what_phc2sys_steers),
+		cmocka_unit_test(a_program_behind_another_libcs_loader),
 		cmocka_unit_test(ptp4l_with_software_stamps_steers_the_system_clock),
 		cmocka_unit_test(a_hostile_proc_is_survived),
 		cmocka_unit_test(without_process_1_others_are_hidden),
