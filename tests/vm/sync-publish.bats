@@ -7,9 +7,10 @@ debug=/sys/kernel/debug/tsnsim
 
 setup_file() {
 	lab-up >/tmp/lab-up.log 2>&1 3>&-
+	# etf on the queue of priority 3 alone: it would drop the frames of ptp4l, which have no launch time
 	# through bash: nsenter of busybox would take its own tc
 	talker bash -c 'tc qdisc replace dev tsn0 parent root handle 100 mqprio num_tc 2 \
-		map 0 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 hw 0
+		map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 hw 0
 		tc qdisc replace dev tsn0 parent 100:1 etf clockid CLOCK_TAI delta 300000 offload'
 }
 
@@ -31,7 +32,7 @@ recover() {
 }
 
 publish() {
-	talker tsnpub --iface tsn0 --cycle 1ms "$@"
+	talker tsnpub --iface tsn0 --cycle 1ms --priority 3 "$@"
 }
 
 # The TX log's frames, one a line: launch within its 1 ms cycle (ns), status, TX stamp minus launch (ns; "-" without a
