@@ -112,6 +112,7 @@ _Static_assert(sizeof(struct wake_record) == RECORD_SIZE, "wake record");
 _Static_assert(sizeof(struct sync_record) == RECORD_SIZE, "sync record");
 _Static_assert(offsetof(struct sync_record, rx_stream) == offsetof(struct rx_record, stream), "RX");
 _Static_assert(offsetof(struct sync_record, stream) == offsetof(struct tx_record, stream), "TX");
-_Static_assert(offsetof(struct sync_record, stream) == offsetof(struct wake_record, stream), "wake");
+_Static_assert(offsetof(struct sync_record, stream) == offsetof(struct wake_record, stream),
+	       "wake");
 
 #endif

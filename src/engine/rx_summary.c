@@ -153,13 +153,13 @@ static json_t *counters_object(const struct rx_facts *facts)
 			   (json_int_t)c->ours, "bytes", (json_int_t)c->bytes, "tagged",
 			   (json_int_t)c->tagged, "records_lost", (json_int_t)c->records_lost,
 			   "socket_drops", (json_int_t)facts->socket_drops, "too_many_runs",
-			   (json_int_t)c->ignored_many, "given_up",
-			   (json_int_t)facts->other_frames, "other_streams",
-			   (json_int_t)c->ignored_stream, "other_runs", (json_int_t)c->ignored_run,
-			   "too_short", (json_int_t)c->too_short, "wrong_version",
-			   (json_int_t)c->wrong_version, "wrong_magic", (json_int_t)c->wrong_magic,
-			   "wrong_ethertype", (json_int_t)c->wrong_ethertype, "all_zero",
-			   (json_int_t)c->all_zero, "without_hw_stamp", (json_int_t)c->no_hw_stamp);
+			   (json_int_t)c->ignored_many, "given_up", (json_int_t)facts->other_frames,
+			   "other_streams", (json_int_t)c->ignored_stream, "other_runs",
+			   (json_int_t)c->ignored_run, "too_short", (json_int_t)c->too_short,
+			   "wrong_version", (json_int_t)c->wrong_version, "wrong_magic",
+			   (json_int_t)c->wrong_magic, "wrong_ethertype",
+			   (json_int_t)c->wrong_ethertype, "all_zero", (json_int_t)c->all_zero,
+			   "without_hw_stamp", (json_int_t)c->no_hw_stamp);
 	json_object_set_new(object, "foreign", json_integer((json_int_t)c->foreign));
 	json_object_set_new(object, "foreign_ethertypes", ethertypes);
 	return object;

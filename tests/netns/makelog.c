@@ -208,7 +208,7 @@ static void make_sync(void)
 			.phc_offset = (int64_t)(hash(seq + 1000000) % 401) - 200,
 			.phc_window = 1000,
 			.rx_stream = RECORD_STREAM_SYNC,
-		.stream = RECORD_STREAM_SYNC,
+			.stream = RECORD_STREAM_SYNC,
 			.status = SYNC_GOOD | SYNC_HAVE_MASTER | SYNC_HAVE_PHC,
 			.run = (uint32_t)o.run,
 		};

@@ -161,7 +161,7 @@ static void wrong_yang_is_refused_by_name(void **state)
 {
 #define WRAP(table)                                                                                \
 	"{\"interfaces\": {\"interface\": [{\"name\": \"eth0\", \"gate-parameters\": " table "}]}" \
-											     "}"
+	"}"
 #define CYCLE "\"admin-cycle-time\": {\"numerator\": 1, \"denominator\": 1000}"
 	static const struct {
 		const char *json;

@@ -36,10 +36,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_FRAMES	400000
-#define MAX_LEN		9018
-#define NONE		INT64_MIN
-#define MAGIC		0x53494d50u
+#define MAX_FRAMES 400000
+#define MAX_LEN 9018
+#define NONE INT64_MIN
+#define MAGIC 0x53494d50u
 
 struct frame {
 	int prio, len, vid;
@@ -80,8 +80,9 @@ static void sleep_until(int64_t tai)
 static void add(char *list)
 {
 	char *const keys[] = { "prio", "len", "at", "n", "step", "stamp", "vid", NULL };
-	struct frame f = { .len = 60, .stamp = true, .vid = -1, .launch = NONE, .tx = NONE,
-			   .rx = NONE };
+	struct frame f = {
+		.len = 60, .stamp = true, .vid = -1, .launch = NONE, .tx = NONE, .rx = NONE
+	};
 	int64_t at = NONE, step = 0, v;
 	unsigned int i, n = 1;
 	char *value;
@@ -95,13 +96,27 @@ static void add(char *list)
 		}
 		v = strtoll(value, NULL, 0);
 		switch (key) {
-		case 0: f.prio = v; break;
-		case 1: f.len = v; break;
-		case 2: at = v; break;
-		case 3: n = v; break;
-		case 4: step = v; break;
-		case 5: f.stamp = v; break;
-		case 6: f.vid = v; break;
+		case 0:
+			f.prio = v;
+			break;
+		case 1:
+			f.len = v;
+			break;
+		case 2:
+			at = v;
+			break;
+		case 3:
+			n = v;
+			break;
+		case 4:
+			step = v;
+			break;
+		case 5:
+			f.stamp = v;
+			break;
+		case 6:
+			f.vid = v;
+			break;
 		}
 	}
 	if (f.len < 60 || f.len > MAX_LEN || n_frames + n > MAX_FRAMES) {
@@ -119,7 +134,7 @@ static void hwtstamp_on(int fd, const char *name)
 {
 	struct hwtstamp_config cfg = { .tx_type = HWTSTAMP_TX_ON,
 				       .rx_filter = HWTSTAMP_FILTER_ALL };
-	struct ifreq ifr = { };
+	struct ifreq ifr = {};
 
 	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", name);
 	ifr.ifr_data = (void *)&cfg;
@@ -169,7 +184,9 @@ static void take(int fd, int flags, bool is_tx)
 {
 	uint8_t data[MAX_LEN + 64], control[512];
 	struct iovec iov = { data, sizeof(data) };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = control,
 			      .msg_controllen = sizeof(control) };
 	struct sock_extended_err *err = NULL;
 	struct cmsghdr *c;
@@ -229,7 +246,7 @@ static void drain(int tx, int rx)
 static void send_frame(int fd, struct frame *f, const uint8_t *mac)
 {
 	uint8_t data[MAX_LEN] = { 0x91, 0xe0, 0xf0, 0x00, 0xfe, 0x01 };
-	char control[CMSG_SPACE(sizeof(uint64_t)) + CMSG_SPACE(sizeof(uint32_t))] = { };
+	char control[CMSG_SPACE(sizeof(uint64_t)) + CMSG_SPACE(sizeof(uint32_t))] = {};
 	struct iovec iov = { data, f->len };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control };
 	uint32_t v[2] = { htonl(MAGIC), htonl(f->index) };
@@ -287,7 +304,7 @@ static void print_ns(const char *name, int64_t ns)
 
 static int precise(const char *path)
 {
-	struct ptp_sys_offset_precise p = { };
+	struct ptp_sys_offset_precise p = {};
 	int fd = open(path, O_RDWR);
 
 	if (fd < 0)
@@ -296,7 +313,7 @@ static int precise(const char *path)
 		printf("precise %s\n", strerrorname_np(errno));
 	else
 		printf("precise %lld\n", (p.device.sec - p.sys_realtime.sec) * 1000000000LL +
-		       p.device.nsec - p.sys_realtime.nsec);
+						 p.device.nsec - p.sys_realtime.nsec);
 	return 0;
 }
 
@@ -304,25 +321,39 @@ int main(int argc, char **argv)
 {
 	struct sock_txtime txtime = { .clockid = CLOCK_TAI, .flags = 0 };
 	int64_t lead = 1000000, wait_ms = 200;
-	struct packet_mreq mreq = { .mr_type = PACKET_MR_MULTICAST, .mr_alen = 6,
+	struct packet_mreq mreq = { .mr_type = PACKET_MR_MULTICAST,
+				    .mr_alen = 6,
 				    .mr_address = { 0x91, 0xe0, 0xf0, 0x00, 0xfe, 0x01 } };
 	struct frame **sorted;
-	struct ifreq ifr = { };
+	struct ifreq ifr = {};
 	unsigned int i;
 	int opt, tx, rx;
 
 	while ((opt = getopt(argc, argv, "rl:e:w:b:x:")) != -1)
 		switch (opt) {
-		case 'r': txtime.flags = SOF_TXTIME_REPORT_ERRORS; break;
-		case 'l': lead = strtoll(optarg, NULL, 0); break;
-		case 'e': ethertype = strtol(optarg, NULL, 0); break;
-		case 'w': wait_ms = strtoll(optarg, NULL, 0); break;
-		case 'b': base = strtoll(optarg, NULL, 0); break;
-		case 'x': return precise(optarg);
-		default: return 2;
+		case 'r':
+			txtime.flags = SOF_TXTIME_REPORT_ERRORS;
+			break;
+		case 'l':
+			lead = strtoll(optarg, NULL, 0);
+			break;
+		case 'e':
+			ethertype = strtol(optarg, NULL, 0);
+			break;
+		case 'w':
+			wait_ms = strtoll(optarg, NULL, 0);
+			break;
+		case 'b':
+			base = strtoll(optarg, NULL, 0);
+			break;
+		case 'x':
+			return precise(optarg);
+		default:
+			return 2;
 		}
 	if (argc - optind < 3) {
-		fprintf(stderr, "usage: simprobe [-r] [-l LEAD] [-e TYPE] [-w MS] [-b BASE] TX RX FRAMES...\n");
+		fprintf(stderr, "usage: simprobe [-r] [-l LEAD] [-e TYPE] [-w MS] [-b BASE] TX RX "
+				"FRAMES...\n");
 		return 2;
 	}
 	if (base == NONE)

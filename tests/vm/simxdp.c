@@ -24,7 +24,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DEV_BOUND_ONLY	(1U << 6)	/* BPF_F_XDP_DEV_BOUND_ONLY, newer than our headers */
+#define DEV_BOUND_ONLY (1U << 6) /* BPF_F_XDP_DEV_BOUND_ONLY, newer than our headers */
 
 struct seen {
 	long long ret, hash_ret, frames;
@@ -32,17 +32,17 @@ struct seen {
 };
 
 #define INSN(c, d, s, o, i) \
-	((struct bpf_insn) { .code = (c), .dst_reg = (d), .src_reg = (s), .off = (o), .imm = (i) })
-#define MOV_REG(d, s)		INSN(BPF_ALU64 | BPF_MOV | BPF_X, d, s, 0, 0)
-#define MOV_IMM(d, i)		INSN(BPF_ALU64 | BPF_MOV | BPF_K, d, 0, 0, i)
-#define ADD_IMM(d, i)		INSN(BPF_ALU64 | BPF_ADD | BPF_K, d, 0, 0, i)
-#define LOAD(size, d, s, o)	INSN(BPF_LDX | BPF_MEM | (size), d, s, o, 0)
-#define STORE(size, d, s, o)	INSN(BPF_STX | BPF_MEM | (size), d, s, o, 0)
-#define JUMP(op, d, s, o)	INSN(BPF_JMP | (op) | BPF_X, d, s, o, 0)
-#define JUMP_IMM(op, d, i, o)	INSN(BPF_JMP | (op) | BPF_K, d, 0, o, i)
-#define CALL_KFUNC(id)		INSN(BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_KFUNC_CALL, 0, id)
-#define CALL(fn)		INSN(BPF_JMP | BPF_CALL, 0, 0, 0, fn)
-#define EXIT			INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
+	((struct bpf_insn){ .code = (c), .dst_reg = (d), .src_reg = (s), .off = (o), .imm = (i) })
+#define MOV_REG(d, s) INSN(BPF_ALU64 | BPF_MOV | BPF_X, d, s, 0, 0)
+#define MOV_IMM(d, i) INSN(BPF_ALU64 | BPF_MOV | BPF_K, d, 0, 0, i)
+#define ADD_IMM(d, i) INSN(BPF_ALU64 | BPF_ADD | BPF_K, d, 0, 0, i)
+#define LOAD(size, d, s, o) INSN(BPF_LDX | BPF_MEM | (size), d, s, o, 0)
+#define STORE(size, d, s, o) INSN(BPF_STX | BPF_MEM | (size), d, s, o, 0)
+#define JUMP(op, d, s, o) INSN(BPF_JMP | (op) | BPF_X, d, s, o, 0)
+#define JUMP_IMM(op, d, i, o) INSN(BPF_JMP | (op) | BPF_K, d, 0, o, i)
+#define CALL_KFUNC(id) INSN(BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_KFUNC_CALL, 0, id)
+#define CALL(fn) INSN(BPF_JMP | BPF_CALL, 0, 0, 0, fn)
+#define EXIT INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
 
 static int fail(const char *what, int err)
 {
@@ -52,7 +52,9 @@ static int fail(const char *what, int err)
 
 static int quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
-	(void)level; (void)format; (void)args;
+	(void)level;
+	(void)format;
+	(void)args;
 	return 0;
 }
 
@@ -62,16 +64,21 @@ int main(int argc, char **argv)
 	LIBBPF_OPTS(bpf_map_create_opts, map_opts);
 	static char log[65536];
 	struct bpf_insn p[64];
-	struct seen seen = { };
+	struct seen seen = {};
 	bool kfunc = false, leave = false;
 	int map, prog, port, to = 0, n = 0, opt, skip, zero = 0, action, err;
 	int stamp_id = 0, hash_id = 0;
 
 	while ((opt = getopt(argc, argv, "kn")) != -1)
 		switch (opt) {
-		case 'k': kfunc = true; break;
-		case 'n': leave = true; break;
-		default: return 2;
+		case 'k':
+			kfunc = true;
+			break;
+		case 'n':
+			leave = true;
+			break;
+		default:
+			return 2;
 		}
 	if (argc - optind < 2)
 		return 2;
@@ -80,9 +87,10 @@ int main(int argc, char **argv)
 		to = if_nametoindex(argv[optind + 2]);
 	if (!port)
 		return fail(argv[optind], errno);
-	action = !strcmp(argv[optind + 1], "pass") ? XDP_PASS :
-		 !strcmp(argv[optind + 1], "drop") ? XDP_DROP :
-		 !strcmp(argv[optind + 1], "tx") ? XDP_TX : XDP_REDIRECT;
+	action = !strcmp(argv[optind + 1], "pass")   ? XDP_PASS
+		 : !strcmp(argv[optind + 1], "drop") ? XDP_DROP
+		 : !strcmp(argv[optind + 1], "tx")   ? XDP_TX
+						     : XDP_REDIRECT;
 	libbpf_set_print(quiet);
 	map_opts.map_flags = BPF_F_MMAPABLE;
 	map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "seen", 4, sizeof(seen), 1, &map_opts);
@@ -103,15 +111,15 @@ int main(int argc, char **argv)
 	}
 
 	p[n++] = MOV_REG(6, 1);
-	p[n++] = LOAD(BPF_W, 2, 6, 0);		/* data */
-	p[n++] = LOAD(BPF_W, 3, 6, 4);		/* data_end */
+	p[n++] = LOAD(BPF_W, 2, 6, 0); /* data */
+	p[n++] = LOAD(BPF_W, 3, 6, 4); /* data_end */
 	p[n++] = MOV_REG(4, 2);
 	p[n++] = ADD_IMM(4, 14);
 	skip = n;
 	p[n++] = JUMP(BPF_JGT, 4, 3, 0);
 	p[n++] = LOAD(BPF_H, 5, 2, 12);
 	p[n++] = JUMP_IMM(BPF_JNE, 5, htons(0x88b5), 0);
-	if (action == XDP_TX) {			/* swap the addresses, bytes 0-5 and 6-11 */
+	if (action == XDP_TX) { /* swap the addresses, bytes 0-5 and 6-11 */
 		p[n++] = LOAD(BPF_W, 4, 2, 0);
 		p[n++] = LOAD(BPF_H, 5, 2, 4);
 		p[n++] = LOAD(BPF_W, 7, 2, 6);
@@ -181,7 +189,7 @@ int main(int argc, char **argv)
 			;
 	bpf_map_lookup_elem(map, &zero, &seen);
 	bpf_xdp_detach(port, XDP_FLAGS_DRV_MODE, NULL);
-	printf("frames=%lld ret=%lld stamp=%llu hash_ret=%lld\n", seen.frames, (long long)(int)seen.ret,
-	       seen.stamp, (long long)(int)seen.hash_ret);
+	printf("frames=%lld ret=%lld stamp=%llu hash_ret=%lld\n", seen.frames,
+	       (long long)(int)seen.ret, seen.stamp, (long long)(int)seen.hash_ret);
 	return 0;
 }
