@@ -143,6 +143,8 @@ static void take_early(struct collector *c, uint16_t id, uint64_t seq)
 
 		if (f.stream == id && f.seq == seq)
 			collector_feedback(c, &f);
+		else if (f.stream == id && f.seq < seq)
+			c->counts.late_stamps++; /* its event was lost: it would wait for ever */
 		else
 			c->early[kept++] = f;
 	}

@@ -261,6 +261,10 @@ static void close_streams(struct cycle *c, int64_t k)
 		first = first_to_come(c, now);
 		if (k < first)
 			k = first;
+		/* the base time lies ahead and nothing was sent: there is nothing to end, and no wait for it */
+		if (c->last_launch == INT64_MIN &&
+		    start_of(c, k) - now > 2 * c->settings.cycle_ns + c->settings.lead_ns)
+			return;
 		for (unsigned i = 0; i < c->count; i++)
 			if (!c->ended[c->plan.order[i]])
 				c->due[count++] = c->plan.order[i];

@@ -151,6 +151,30 @@ static void early_stamps_wait_past_a_skipped_frame(void **state)
 	collector_free(c);
 }
 
+/* Stamps of frames whose events were lost must not keep the place of those that are still to come. */
+static void early_stamps_of_lost_events_make_room(void **state)
+{
+	struct collector *c = make(STAMP_SW, false, 64);
+	struct cycle_event a = sent(0, 5000, true), b = sent(0, 5001, true);
+	struct feedback f;
+
+	(void)state;
+	for (uint64_t seq = 0; seq < 4096; seq++) {
+		f = stamp(7, seq, FEEDBACK_SW);
+		collector_feedback(c, &f);
+	}
+	collector_event(c, &a, 0);
+	assert_int_equal(collector_counts(c)->late_stamps, 4096);
+	f = stamp(7, 5001, FEEDBACK_SW);
+	collector_feedback(c, &f);
+	collector_event(c, &b, 0);
+	collector_settle(c, 100 * MS);
+	assert_int_equal(record_count, 2);
+	assert_int_equal(records[1].tx_sw, 50010 + FEEDBACK_SW);
+	assert_int_equal(collector_counts(c)->foreign, 0);
+	collector_free(c);
+}
+
 static void misses_are_attributed_to_their_frame(void **state)
 {
 	struct collector *c = make(STAMP_SW, true, 64);
@@ -254,6 +278,7 @@ int main(void)
 		cmocka_unit_test(a_frame_waits_for_its_stamps_and_no_longer),
 		cmocka_unit_test(duplicate_foreign_and_early_stamps),
 		cmocka_unit_test(early_stamps_wait_past_a_skipped_frame),
+		cmocka_unit_test(early_stamps_of_lost_events_make_room),
 		cmocka_unit_test(misses_are_attributed_to_their_frame),
 		cmocka_unit_test(a_launch_far_ahead_is_waited_for),
 		cmocka_unit_test(gaps_become_one_record_a_frame),

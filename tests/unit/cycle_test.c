@@ -431,6 +431,24 @@ static void a_second_stop_ends_at_once(void **state)
 	world_free(w);
 }
 
+static void a_stop_does_not_wait_for_a_base_time_that_lies_ahead(void **state)
+{
+	struct stream stream = one();
+	struct cycle_settings settings = timer(1 * MS, UINT64_MAX);
+	struct world *w;
+
+	(void)state;
+	settings.base_ns = EPOCH + HOUR;
+	w = world_new(&stream, 1, &settings);
+	w->stop_at = 2000 * MS;
+	struct tally tally = run(w);
+
+	assert_int_equal(tally.sent, 0);
+	assert_int_equal(tally.skipped, 0);
+	assert_true(w->monotonic < 2200 * MS);
+	world_free(w);
+}
+
 static void while_the_link_is_down_frames_are_withheld(void **state)
 {
 	struct stream stream = one();
@@ -588,6 +606,7 @@ int main(void)
 		cmocka_unit_test(a_step_during_a_ten_second_cycle_is_noticed_at_once),
 		cmocka_unit_test(a_stop_flags_the_last_frame_of_each_stream),
 		cmocka_unit_test(a_second_stop_ends_at_once),
+		cmocka_unit_test(a_stop_does_not_wait_for_a_base_time_that_lies_ahead),
 		cmocka_unit_test(while_the_link_is_down_frames_are_withheld),
 		cmocka_unit_test(paused_frames_take_no_number),
 		cmocka_unit_test(refused_frames_keep_their_number_and_link_down_ones_do_not),
