@@ -90,7 +90,7 @@ static bool anything_fits(const struct stream *streams, unsigned count, int64_t 
 			  bool contiguous, struct stream *placed, unsigned n)
 {
 	const struct stream *wanted = &streams[n];
-	bool given = wanted->offset_ns != STREAM_ANYWHERE;
+	bool given;
 
 	if (n == count) {
 		int64_t low[2] = { INT64_MAX, INT64_MAX }, high[2] = { -1, -1 };
@@ -104,6 +104,7 @@ static bool anything_fits(const struct stream *streams, unsigned count, int64_t 
 		}
 		return !contiguous || high[0] <= low[1] || high[1] <= low[0];
 	}
+	given = wanted->offset_ns != STREAM_ANYWHERE;
 	placed[n] = *wanted;
 	for (uint32_t phase = 0; phase < wanted->every; phase++)
 		for (unsigned at = 0; 1000 * (int64_t)(at + length_us(wanted)) <= limit_ns; at++) {
