@@ -16,6 +16,7 @@
 #include "engine/transmit.h"
 #include "report/json.h"
 #include "report/live.h"
+#include "report/output.h"
 #include "report/text.h"
 
 struct view {
@@ -294,6 +295,8 @@ static int run(const struct publish_request *request, struct error *err)
 		publisher_metrics_unlock(publisher);
 		print_oddities(&counts);
 		blame_session_print(&view.blame);
+		if (output_stdout_done(err))
+			status = -1;
 	}
 out:
 	publisher_close(publisher);

@@ -238,9 +238,7 @@ static int print_result(struct report *r, struct error *err)
 	print_description(stdout, "Clock:   ", r->logs.sync[0]);
 	putchar('\n');
 	summary_print(stdout, &r->analysis);
-	if (fflush(stdout))
-		return error_errno(err, errno, "cannot write to stdout");
-	return 0;
+	return output_stdout_done(err);
 }
 
 static int open_outputs(struct report *r, struct error *err)
@@ -325,10 +323,8 @@ static int run_compare(struct report *r, struct error *err)
 			status = error_report(err);
 	} else {
 		compare_print(stdout, &compare);
-		if (fflush(stdout)) {
-			error_errno(err, errno, "cannot write to stdout");
+		if (output_stdout_done(err))
 			status = error_report(err);
-		}
 	}
 	/* the last log is the one that counts: the others are what was before */
 	if (status == STATUS_GOOD) {

@@ -26,6 +26,7 @@
 #include "host/link.h"
 #include "host/netlink.h"
 #include "report/live.h"
+#include "report/output.h"
 
 #define DRAIN_LIMIT 8192 /* records before signals and the clock are looked at again */
 /*
@@ -526,6 +527,8 @@ static int summarise(struct session *session, struct error *err)
 			return -1;
 	} else {
 		rx_summary_text(stdout, &summary);
+		if (output_stdout_done(err))
+			return -1;
 	}
 	if (session->gone)
 		return STATUS_SYSTEM;

@@ -161,3 +161,11 @@ void output_abort(struct output *o)
 	free(o->partial);
 	memset(o, 0, sizeof(*o));
 }
+
+int output_stdout_done(struct error *err)
+{
+	if (fflush(stdout))
+		return error_errno(err, errno, "cannot write to stdout");
+	/* an earlier piece failed: its reason is gone */
+	return ferror(stdout) ? error_system(err, "cannot write to stdout: part of it is lost") : 0;
+}

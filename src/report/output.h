@@ -28,4 +28,7 @@ int output_commit(struct output *output, struct error *err);
 /* Removes what was written. Does nothing on a zeroed or committed output. */
 void output_abort(struct output *output);
 
+/* Has all that was printed to stdout really gone there? -1 with the error if not (full disk, closed pipe). */
+int output_stdout_done(struct error *err);
+
 #endif

@@ -61,6 +61,19 @@ teardown() {
 	[ "$(jq '[.. | .sent? | numbers] | max' "$work/report")" -gt 0 ]
 }
 
+@test "input: a summary that cannot be written is an error, on both sides" {
+	local status=0
+
+	[ -w /dev/full ] || skip "/dev/full is missing"
+	in_tx "$tsnpub" --iface vtx --cycle 1ms --count 10 >/dev/full 2>"$work/err" || status=$?
+	[ "$status" -eq 3 ]
+	grep -q "cannot write to stdout: No space left on device" "$work/err"
+	status=0
+	in_rx "$tsnpub" receive --iface vrx --duration 50ms >/dev/full 2>"$work/err" || status=$?
+	[ "$status" -eq 3 ]
+	grep -q "cannot write to stdout: No space left on device" "$work/err"
+}
+
 @test "input: configuration files that are none" {
 	config() { printf "$1" >"$work/c.yaml"; }
 	config 'iface: vtx\ncycle: 1ms\nspeed: 3\n'
