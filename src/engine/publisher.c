@@ -239,18 +239,22 @@ static void take_notes(struct run *run)
 	take_sync_notes(run);
 }
 
+void publisher_block_signals(sigset_t *signals)
+{
+	sigemptyset(signals);
+	sigaddset(signals, SIGINT);
+	sigaddset(signals, SIGTERM);
+	sigaddset(signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, signals, NULL);
+	signal(SIGPIPE, SIG_IGN); /* a closed stderr must not end the run without its restoring */
+}
+
 static int open_descriptors(struct publisher *p, struct error *err)
 {
 	const struct itimerspec second = { .it_interval = { 1, 0 }, .it_value = { 1, 0 } };
 	sigset_t signals;
 
-	/* before any thread is made, so that all of them have these blocked */
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
-	signal(SIGPIPE, SIG_IGN); /* a closed stderr must not end the run without its restoring */
+	publisher_block_signals(&signals);
 	p->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	p->tick_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (p->signal_fd < 0 || p->tick_fd < 0 || timerfd_settime(p->tick_fd, 0, &second, NULL) < 0)

@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 
 #include "base/spsc.h"
 #include "data/logfile.h"
@@ -88,5 +89,11 @@ int load_check(const struct stream *streams, unsigned count, int64_t cycle_ns, u
 
 /* describe.c */
 json_t *publisher_describe(const struct publisher *publisher);
+
+/*
+ * SIGINT, SIGTERM and SIGHUP wait for the run's signalfd from here on, in every thread made later. Called
+ * before the first change of the system. Writes which they are into `signals`.
+ */
+void publisher_block_signals(sigset_t *signals);
 
 #endif

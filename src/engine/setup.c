@@ -272,6 +272,7 @@ static int set_up(struct publisher *p, struct error *err)
 {
 	struct publisher_setup *s = &p->setup;
 	struct ethtool_stamping stamping;
+	sigset_t signals;
 
 	p->wire_ns = calloc(p->options.count, sizeof(*p->wire_ns));
 	if (!p->wire_ns)
@@ -293,6 +294,8 @@ static int set_up(struct publisher *p, struct error *err)
 			return error_errno(err, errno, "cannot draw a run id");
 	s->base_ns = s->pacing.base_ns;
 	s->tai_offset_s = tai_offset_seconds();
+	/* from here on there is something to put back; what comes meanwhile ends the run as it begins */
+	publisher_block_signals(&signals);
 	if (set_up_stamps(p, &stamping, err) < 0 || open_transmit(p, err) < 0 ||
 	    make_collector(p, err) < 0 || make_cycle(p, err) < 0)
 		return -1;
