@@ -118,7 +118,7 @@ check:
 
 # the same without installing anything
 check-only: all units tools sanitized
-	prove --timer $(VM_PARALLEL) --exec tests/run $(UNIT_TESTS) $(UNIT_TESTS:build/unit/%=build/sanitize/unit/%) \
+	prove --timer --failures --comments $(VM_PARALLEL) --exec tests/run $(UNIT_TESTS) $(UNIT_TESTS:build/unit/%=build/sanitize/unit/%) \
 		$(NETNS_TESTS) $(VM_TESTS)
 
 bench:

@@ -11,7 +11,7 @@ NIC ?= ideal
 KERNEL ?= plain
 
 vm: all tools
-	prove --timer $(VM_PARALLEL) --exec tests/run $(VM_TESTS)
+	prove --timer --failures --comments $(VM_PARALLEL) --exec tests/run $(VM_TESTS)
 
 lab: all
 	@tests/vm/lab.sh --kernel $(KERNEL) --nic $(NIC)
