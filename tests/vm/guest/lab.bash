@@ -3,6 +3,9 @@
 
 SIM=/sys/kernel/debug/tsnsim
 
+# The daemons of the last test must not outlive the file: bats waits for what holds its output.
+teardown_file() { lab-down; }
+
 # fresh_nic MODEL [PARAMETER=VALUE...]: both machines with ports of that model, PHCs that count TAI without error, no PTP
 fresh_nic()
 {
