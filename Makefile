@@ -142,7 +142,8 @@ clean:
 	rm -rf build/obj build/unit build/tools build/bpf build/sanitize build/aarch64 build/man build/libtsnpub.a build/tsnpub
 
 -include tests/vm/vm.mk
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+# of what is compiled alone: the laboratory's guest beside it has directories of such names
+-include $(shell find $(BUILD)/obj $(BUILD)/unit $(BUILD)/tools -type f -name '*.d' 2>/dev/null)
 
 .PHONY: all units tools man unit sanitized sanitize netns fuzz deps demo check check-only bench lint install clean
 .SECONDARY:
