@@ -22,6 +22,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "host/veth.h"
 
@@ -302,9 +303,8 @@ int cmd_demo(int argc, char **argv)
 	int result = -1;
 	sigset_t set;
 
-	argp_err_exit_status = STATUS_INPUT;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &demo))
-		return STATUS_INPUT;
+	if (arguments_parse(&argp, argc, argv, &demo, &err))
+		return error_report(&err);
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/units.h"
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "host/doctor.h"
 #include "host/facts.h"
@@ -478,9 +479,8 @@ int cmd_doctor(int argc, char **argv)
 	json_t *fixed = NULL;
 	int status = STATUS_SYSTEM, failed = 0;
 
-	argp_err_exit_status = STATUS_INPUT;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &options))
-		return STATUS_INPUT;
+	if (arguments_parse(&argp, argc, argv, &options, &err))
+		return error_report(&err);
 	if (check_options(&options, &exam, &err))
 		return error_report(&err);
 	if (options.undo)

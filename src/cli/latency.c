@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/units.h"
+#include "cli/arguments.h"
 #include "cli/blame_session.h"
 #include "cli/command.h"
 #include "cli/tracer_report.h"
@@ -632,9 +633,8 @@ int cmd_latency(int argc, char **argv)
 	struct error err = ERROR_INIT, ignored = ERROR_INIT;
 	int status;
 
-	argp_err_exit_status = STATUS_INPUT;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &options))
-		return STATUS_INPUT;
+	if (arguments_parse(&argp, argc, argv, &options, &err))
+		return error_report(&err);
 	if (check_options(&run, &err) < 0)
 		return error_report(&err);
 	run.metrics.deadline_ns = run.deadline_ns;

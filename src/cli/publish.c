@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/units.h"
+#include "cli/arguments.h"
 #include "cli/blame_session.h"
 #include "cli/command.h"
 #include "cli/config_file.h"
@@ -317,8 +318,7 @@ int cmd_publish(int argc, char **argv)
 		error_system(&err, "no memory");
 		return error_report(&err);
 	}
-	argp_err_exit_status = STATUS_INPUT;
-	if (argp_parse(&publish_argp, argc, argv, 0, NULL, line)) {
+	if (arguments_parse(&publish_argp, argc, argv, line, &line->err)) {
 		err = line->err;
 		goto out;
 	}

@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "bpf/wire.h"
+#include "cli/arguments.h"
 #include "cli/config_file.h"
 #include "cli/publish_options.h"
 #include "engine/transmit.h"
@@ -59,19 +60,8 @@ static int word(struct conversion *c, enum publish_option option, const char *co
 		unsigned count, unsigned *value)
 {
 	const char *text = given(c, option);
-	char list[128] = "";
 
-	if (!text)
-		return 0;
-	for (unsigned i = 0; i < count; i++) {
-		if (!strcmp(text, words[i])) {
-			*value = i;
-			return 0;
-		}
-		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
-			 words[i]);
-	}
-	return error_input(c->err, "%s '%.64s': one of %s", c->what, text, list);
+	return text ? parse_word(c->what, text, words, count, value, c->err) : 0;
 }
 
 static int flag(struct conversion *c, enum publish_option option, bool *value)
@@ -133,15 +123,11 @@ static int convert_iface(struct conversion *c)
 static int convert_frames(struct conversion *c)
 {
 	struct publisher_options *p = &c->request->publisher;
-	uint64_t ethertype = WIRE_ETHERTYPE;
-	const char *text;
+	const char *text = given(c, PUBLISH_ETHERTYPE);
 
-	if (number(c, PUBLISH_ETHERTYPE, 0x600, 0xffff, &ethertype) < 0)
+	p->ethertype = WIRE_ETHERTYPE;
+	if (text && parse_ethertype(c->what, text, &p->ethertype, c->err) < 0)
 		return -1;
-	if (ethertype == 0x8100 || ethertype == 0x88a8)
-		return error_input(c->err, "%s 0x%04x: is that of a VLAN tag, not of a payload",
-				   c->what, (unsigned)ethertype);
-	p->ethertype = (uint16_t)ethertype;
 	text = given(c, PUBLISH_SOURCE);
 	if (!text)
 		return 0;

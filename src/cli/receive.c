@@ -10,6 +10,7 @@
 #include "base/stream.h"
 #include "base/units.h"
 #include "bpf/wire.h"
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/sync_options.h"
 #include "engine/rx_session.h"
@@ -87,30 +88,15 @@ static int parse_iface(const char *arg, struct receiver_options *receiver, struc
 	return 0;
 }
 
-/* The value of `arg` in a table of names; -1 with an error that lists them. */
-static int parse_name(const char *what, const char *arg, const char *const *names, size_t count,
-		      struct error *err)
-{
-	char list[128] = "";
-
-	for (size_t i = 0; i < count; i++) {
-		if (!strcmp(arg, names[i]))
-			return (int)i;
-		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
-			 names[i]);
-	}
-	return error_input(err, "%s '%.64s': one of %s", what, arg, list);
-}
-
 static int parse_timestamps(const char *arg, struct receiver_options *receiver, struct error *err)
 {
 	static const char *const names[] = {
 		[RECEIVER_AUTO] = "auto",           [RECEIVER_HW] = "hw", [RECEIVER_XDP] = "xdp",
 		[RECEIVER_HW_SOCKET] = "hw-socket", [RECEIVER_SW] = "sw",
 	};
-	int value = parse_name("--timestamps", arg, names, sizeof(names) / sizeof(names[0]), err);
+	unsigned value;
 
-	if (value < 0)
+	if (parse_word("--timestamps", arg, names, sizeof(names) / sizeof(names[0]), &value, err))
 		return -1;
 	receiver->stamps = (enum receiver_stamps)value;
 	return 0;
@@ -123,9 +109,9 @@ static int parse_xdp(const char *arg, struct receiver_options *receiver, struct 
 		[XDP_MODE_NATIVE] = "native",
 		[XDP_MODE_GENERIC] = "generic",
 	};
-	int value = parse_name("--xdp", arg, names, sizeof(names) / sizeof(names[0]), err);
+	unsigned value;
 
-	if (value < 0)
+	if (parse_word("--xdp", arg, names, sizeof(names) / sizeof(names[0]), &value, err))
 		return -1;
 	receiver->xdp_mode = (enum xdp_mode)value;
 	return 0;
@@ -169,19 +155,6 @@ static int parse_dest(const char *arg, struct receiver_options *receiver, struct
 	if (parse_mac("--dest", arg, receiver->dests[receiver->dest_count], err))
 		return -1;
 	receiver->dest_count++;
-	return 0;
-}
-
-static int parse_ethertype(const char *arg, struct receiver_options *receiver, struct error *err)
-{
-	uint64_t value;
-
-	if (parse_number("--ethertype", arg, 0x600, 0xffff, &value, err))
-		return -1;
-	if (value == 0x8100 || value == 0x88a8)
-		return error_input(
-			err, "--ethertype %.32s: is that of a VLAN tag, not of a payload", arg);
-	receiver->ethertype = (uint16_t)value;
 	return 0;
 }
 
@@ -236,7 +209,7 @@ static int take_option(int key, const char *arg, struct parse *parse)
 	case OPTION_RUN:
 		return parse_run(arg, receiver, err);
 	case OPTION_ETHERTYPE:
-		return parse_ethertype(arg, receiver, err);
+		return parse_ethertype("--ethertype", arg, &receiver->ethertype, err);
 	case OPTION_DEST:
 		return parse_dest(arg, receiver, err);
 	case OPTION_TIMESTAMPS:
@@ -335,8 +308,7 @@ int cmd_receive(int argc, char **argv)
 	int status;
 
 	parse.sync = (struct sync_option_parse){ &parse.session.sync, &parse.err };
-	argp_err_exit_status = STATUS_INPUT;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &parse))
+	if (arguments_parse(&argp, argc, argv, &parse, &parse.err))
 		return error_report(&parse.err);
 	status = rx_session_run(&parse.session, &parse.err);
 	return status < 0 ? error_report(&parse.err) : status;

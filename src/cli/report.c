@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "data/description.h"
 #include "report/analysis.h"
@@ -27,6 +28,7 @@ struct options {
 	size_t path_count;
 	const char *deadline, *sla, *csv, *pcapng, *html;
 	bool json, compare;
+	struct error *err; /* for the parser */
 };
 
 struct report {
@@ -82,13 +84,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->sla = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (o->path_count == LOGS_MAX)
-			argp_error(state, "more than %d logs", LOGS_MAX);
-		else
-			o->paths[o->path_count++] = arg;
+		if (o->path_count == LOGS_MAX) {
+			error_input(o->err, "more than %d logs; report them in parts", LOGS_MAX);
+			return EINVAL;
+		}
+		o->paths[o->path_count++] = arg;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no log given; write: tsnpub report RX.tsnlog TX.tsnlog");
+		error_input(o->err, "no log given; write: tsnpub report RX.tsnlog TX.tsnlog");
 		return EINVAL;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -374,9 +377,9 @@ int cmd_report(int argc, char **argv)
 		error_errno(&err, ENOMEM, "report");
 		return error_report(&err);
 	}
-	argp_err_exit_status = STATUS_INPUT;
-	argp_parse(&argp, argc, argv, 0, NULL, &r->options);
-	status = run(r, &err);
+	r->options.err = &err;
+	status = arguments_parse(&argp, argc, argv, &r->options, &err) ? error_report(&err)
+								       : run(r, &err);
 	output_abort(&r->csv_output);
 	output_abort(&r->pcapng_output);
 	pcapng_free(r->pcapng);

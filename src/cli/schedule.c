@@ -40,7 +40,6 @@ int cmd_schedule(int argc, char **argv)
 	static char full_name[64];
 	struct error err = ERROR_INIT;
 
-	argp_err_exit_status = STATUS_INPUT;
 	if (argc < 2) {
 		help(stderr);
 		return STATUS_INPUT;

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "cli/arguments.h"
 #include "cli/schedule_clocks.h"
 #include "cli/schedule_command.h"
 #include "cli/schedule_ready.h"
@@ -319,7 +320,7 @@ int schedule_apply_main(int argc, char **argv)
 	struct netlink *nl = NULL;
 	int status, lock = -1;
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &apply))
+	if (arguments_parse(&argp, argc, argv, &apply, &apply.err))
 		return error_report(&apply.err);
 	if (!apply.file) {
 		error_input(&apply.err, "apply: no file; write tsnpub schedule apply FILE.yaml");

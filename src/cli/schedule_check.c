@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "cli/arguments.h"
 #include "cli/schedule_command.h"
 #include "cli/schedule_ready.h"
 #include "tc/deployment_json.h"
@@ -86,7 +87,7 @@ int schedule_check_main(int argc, char **argv)
 	struct netlink *nl;
 	int status;
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &check))
+	if (arguments_parse(&argp, argc, argv, &check, &check.err))
 		return error_report(&check.err);
 	if (!check.file) {
 		error_input(&check.err, "check: no file; write tsnpub schedule check FILE.yaml");

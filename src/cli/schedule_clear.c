@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/arguments.h"
 #include "cli/schedule_command.h"
 #include "tc/confirm.h"
 #include "tc/deploy.h"
@@ -110,7 +111,7 @@ int schedule_clear_main(int argc, char **argv)
 	int status = STATUS_GOOD, lock = -1;
 	struct link_info link;
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &name))
+	if (arguments_parse(&argp, argc, argv, &name, &name.err))
 		return error_report(&name.err);
 	nl = netlink_open(NETLINK_ROUTE, &name.err);
 	if (!nl || schedule_pick_interface(name.interface, interface, &name.err) ||
@@ -172,7 +173,7 @@ int schedule_confirm_main(int argc, char **argv)
 	char interface[16];
 	int status = STATUS_GOOD, lock = -1;
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &name))
+	if (arguments_parse(&argp, argc, argv, &name, &name.err))
 		return error_report(&name.err);
 	if (schedule_pick_interface(name.interface, interface, &name.err) ||
 	    schedule_need_admin(interface, &name.err) ||

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "cli/arguments.h"
 #include "cli/schedule_command.h"
 #include "cli/schedule_file.h"
 #include "tc/commands.h"
@@ -363,7 +364,7 @@ int schedule_plan_main(int argc, char **argv)
 	uint32_t speed;
 	int status;
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &plan))
+	if (arguments_parse(&argp, argc, argv, &plan, &plan.err))
 		return error_report(&plan.err);
 	if (!plan.file) {
 		error_input(&plan.err, "plan: no file; write tsnpub schedule plan FILE.yaml");

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "cli/arguments.h"
 #include "cli/schedule_command.h"
 #include "cli/schedule_show.h"
 #include "host/mac_merge.h"
@@ -459,7 +460,7 @@ int schedule_show_main(int argc, char **argv)
 	int status = STATUS_GOOD;
 	struct netlink *nl;
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &show))
+	if (arguments_parse(&argp, argc, argv, &show, &show.err))
 		return error_report(&show.err);
 	nl = netlink_open(NETLINK_ROUTE, &show.err);
 	if (!nl)

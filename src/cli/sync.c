@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "cli/arguments.h"
 #include "cli/command.h"
 #include "ptp/steering.h"
 #include "ptp/sync_text.h"
@@ -341,8 +342,7 @@ int cmd_sync(int argc, char **argv)
 	int status;
 
 	o.argv = argv;
-	argp_err_exit_status = STATUS_INPUT;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &parse) || check_options(&o, &parse.err))
+	if (arguments_parse(&argp, argc, argv, &parse, &parse.err) || check_options(&o, &parse.err))
 		return error_report(&parse.err);
 	status = run(&o, &parse.err);
 	if (fflush(stdout) && status >= 0)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "cli/arguments.h"
 
 #define KEY_FIRST 0x5900 /* far from the parents' own keys */
 
@@ -20,36 +21,24 @@ static const struct argp_option options[] = {
 	SYNC_OPTION_TABLE(OPTION){ NULL, 0, NULL, 0, NULL, 0 },
 };
 
-/* Which of three words `text` is, from 1; -1 with the error. */
-static int choose(const char *what, const char *text, const char *const words[3], struct error *err)
-{
-	for (int i = 0; i < 3; i++)
-		if (!strcmp(text, words[i]))
-			return i + 1;
-	return error_input(err, "%s: '%.32s' is none of %s, %s, %s", what, text, words[0], words[1],
-			   words[2]);
-}
-
 int sync_option_set(enum sync_option option, const char *what, const char *text,
 		    struct sync_guard_options *o, struct error *err)
 {
 	static const char *const policies[] = { "require", "warn", "ignore" };
 	static const char *const losses[] = { "warn", "pause", "stop" };
 	uint64_t number;
-	int choice;
+	unsigned choice;
 
 	switch (option) {
 	case SYNC_OPTION_POLICY:
-		choice = choose(what, text, policies, err);
-		if (choice < 0)
+		if (parse_word(what, text, policies, 3, &choice, err))
 			return -1;
-		o->policy = (enum sync_policy)choice;
+		o->policy = (enum sync_policy)(choice + 1); /* 0: not given */
 		return 0;
 	case SYNC_OPTION_LOSS:
-		choice = choose(what, text, losses, err);
-		if (choice < 0)
+		if (parse_word(what, text, losses, 3, &choice, err))
 			return -1;
-		o->loss = (enum sync_loss)choice;
+		o->loss = (enum sync_loss)(choice + 1); /* 0: not given */
 		return 0;
 	case SYNC_OPTION_LIMIT:
 		return parse_duration(what, text, 1, 10 * NSEC_PER_SEC, &o->limit_ns, err);

@@ -217,7 +217,7 @@ sync_records() {
 @test "wrong options are refused" {
 	run publish --duration 1s --sync maybe
 	[ "$status" -eq 2 ]
-	[[ $output == *"--sync: 'maybe' is none of require, warn, ignore"* ]]
+	[[ $output == *"--sync 'maybe': one of require, warn, ignore"* ]]
 	run publish --duration 1s --on-sync-loss panic
 	[ "$status" -eq 2 ]
 	run publish --duration 1s --sync-limit 3
