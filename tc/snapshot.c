@@ -6,11 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "host/link.h"
 #include "tc/attr.h"
+#include "tc/taprio_dump.h"
 #include "tc/tc_headers.h"
 
 #define TRIES 5
+#define BEGIN_WAIT_NS (3 * NSEC_PER_SEC) /* a cycle is no longer than 2.1 s */
+#define SWITCH_NS 100000 /* from a schedule's base time until the kernel has changed to it */
 
 struct parts {
 	struct tcmsg tcm;
@@ -68,16 +72,11 @@ static int take(const struct nlmsghdr *answer, void *context)
 	return 0;
 }
 
-int snapshot_take(struct netlink *nl, int ifindex, const char *name, struct snapshot *snapshot,
-		  struct error *err)
+static int read_qdiscs(struct netlink *nl, int ifindex, const char *name, struct snapshot *snapshot,
+		       struct error *err)
 {
-	struct link_info link;
 	int result = 0;
 
-	memset(snapshot, 0, sizeof(*snapshot));
-	if (link_get(nl, name, &link, err))
-		return -1;
-	snapshot->was_up = link.up;
 	for (int try = 0; try < TRIES; try++) {
 		struct taking taking = { snapshot, ifindex, false, 0 };
 		struct nlmsghdr *request = netlink_request(nl, RTM_GETQDISC, NLM_F_DUMP);
@@ -97,6 +96,56 @@ int snapshot_take(struct netlink *nl, int ifindex, const char *name, struct snap
 	}
 	if (result)
 		return netlink_error(err, nl, result, "%s: cannot list the qdiscs", name);
+	return 0;
+}
+
+/* Waits until a schedule that begins after `begins_in` runs, if that is soon. Tells whether it waited. */
+static bool wait_begin(int64_t begins_in)
+{
+	struct timespec pause = ns_to_timespec(begins_in + SWITCH_NS);
+
+	if (!begins_in || begins_in > BEGIN_WAIT_NS)
+		return false;
+	nanosleep(&pause, NULL);
+	return true;
+}
+
+static int64_t begins_in_ns(const struct nlattr *options)
+{
+	return taprio_dump_begins_in_ns(options, clock_now_ns(taprio_dump_clock(options)));
+}
+
+/*
+ * The first schedule of a taprio is one to come until its base time, or the next cycle. The kernel then tells neither the
+ * largest frames nor which classes are preemptible: what is kept is what runs, if it does within seconds.
+ */
+static bool wait_first_schedule(const struct snapshot *snapshot)
+{
+	for (unsigned i = 0; i < snapshot->count; i++) {
+		struct parts parts;
+
+		if (!split(&snapshot->list[i], &parts) && !strcmp(parts.kind, "taprio") &&
+		    taprio_dump_has_admin(parts.options) && !taprio_dump_has_oper(parts.options))
+			return wait_begin(begins_in_ns(parts.options));
+	}
+	return false;
+}
+
+int snapshot_take(struct netlink *nl, int ifindex, const char *name, struct snapshot *snapshot,
+		  struct error *err)
+{
+	struct link_info link;
+
+	memset(snapshot, 0, sizeof(*snapshot));
+	if (link_get(nl, name, &link, err))
+		return -1;
+	snapshot->was_up = link.up;
+	for (int try = 0; try < TRIES; try++) {
+		if (read_qdiscs(nl, ifindex, name, snapshot, err))
+			return -1;
+		if (!wait_first_schedule(snapshot))
+			break;
+	}
 	return 0;
 }
 
@@ -174,9 +223,6 @@ static void put_codel(struct nlmsghdr *request, const struct nlattr *options, bo
 /* The options as a request takes them: a dump of taprio also tells the schedule to come, one of mqprio too much. */
 static void put_options(struct nlmsghdr *request, const struct parts *parts, bool admin)
 {
-	const struct nlattr *attr, *coming = NULL;
-	struct nlattr *nest;
-
 	if (!parts->options)
 		return;
 	if (!strcmp(parts->kind, "mqprio")) {
@@ -197,61 +243,7 @@ static void put_options(struct nlmsghdr *request, const struct parts *parts, boo
 			     mnl_attr_get_payload(parts->options));
 		return;
 	}
-	mnl_attr_for_each_nested(attr, parts->options)
-	{
-		if (mnl_attr_get_type(attr) == TCA_TAPRIO_ATTR_ADMIN_SCHED)
-			coming = attr;
-	}
-	nest = attr_nest_plain(request, TCA_OPTIONS);
-	mnl_attr_for_each_nested(attr, parts->options)
-	{
-		unsigned type = mnl_attr_get_type(attr);
-		bool of_schedule = type == TCA_TAPRIO_ATTR_SCHED_ENTRY_LIST ||
-				   type == TCA_TAPRIO_ATTR_SCHED_BASE_TIME ||
-				   type == TCA_TAPRIO_ATTR_SCHED_CYCLE_TIME ||
-				   type == TCA_TAPRIO_ATTR_SCHED_CYCLE_TIME_EXTENSION;
-
-		if (type == TCA_TAPRIO_ATTR_ADMIN_SCHED || type == TCA_TAPRIO_PAD ||
-		    (admin && of_schedule))
-			continue;
-		mnl_attr_put(request, attr->nla_type, mnl_attr_get_payload_len(attr),
-			     mnl_attr_get_payload(attr));
-	}
-	if (admin && coming)
-		mnl_attr_for_each_nested(attr, coming)
-		{
-			if (mnl_attr_get_type(attr) != TCA_TAPRIO_PAD)
-				mnl_attr_put(request, attr->nla_type,
-					     mnl_attr_get_payload_len(attr),
-					     mnl_attr_get_payload(attr));
-		}
-	mnl_attr_nest_end(request, nest);
-}
-
-static bool has_admin(const struct parts *parts)
-{
-	const struct nlattr *attr;
-
-	if (strcmp(parts->kind, "taprio") != 0 || !parts->options)
-		return false;
-	mnl_attr_for_each_nested(attr, parts->options)
-	{
-		if (mnl_attr_get_type(attr) == TCA_TAPRIO_ATTR_ADMIN_SCHED)
-			return true;
-	}
-	return false;
-}
-
-static bool has_oper(const struct parts *parts)
-{
-	const struct nlattr *attr;
-
-	mnl_attr_for_each_nested(attr, parts->options)
-	{
-		if (mnl_attr_get_type(attr) == TCA_TAPRIO_ATTR_SCHED_ENTRY_LIST)
-			return true;
-	}
-	return false;
+	taprio_dump_put(request, parts->options, admin);
 }
 
 static int put_one(struct netlink *nl, int ifindex, const struct parts *parts, bool admin)
@@ -270,6 +262,25 @@ static int put_one(struct netlink *nl, int ifindex, const struct parts *parts, b
 	return netlink_talk(nl, request, NULL, NULL);
 }
 
+/* taprio may have two schedules: the second one is put when the first one runs, else it would take its place. */
+static int put_qdisc(struct netlink *nl, int ifindex, const struct parts *parts)
+{
+	bool taprio = !strcmp(parts->kind, "taprio") && parts->options;
+	bool admin = taprio && taprio_dump_has_admin(parts->options);
+	int64_t cycle = admin && taprio_dump_has_oper(parts->options)
+				? taprio_dump_cycle_ns(parts->options)
+				: 0;
+	int result;
+
+	if (!cycle || begins_in_ns(parts->options) < cycle + SWITCH_NS)
+		return put_one(nl, ifindex, parts, admin);
+	result = put_one(nl, ifindex, parts, false);
+	if (result)
+		return result;
+	wait_begin(cycle);
+	return put_one(nl, ifindex, parts, true);
+}
+
 static int put_back(struct netlink *nl, int ifindex, const char *name,
 		    const struct snapshot *snapshot, struct error *err)
 {
@@ -277,8 +288,8 @@ static int put_back(struct netlink *nl, int ifindex, const char *name,
 	for (int round = 0; round < 2; round++)
 		for (unsigned i = 0; i < snapshot->count; i++) {
 			struct parts parts;
-			bool root, admin;
-			int result = 0;
+			bool root;
+			int result;
 
 			if (split(&snapshot->list[i], &parts))
 				continue;
@@ -286,11 +297,7 @@ static int put_back(struct netlink *nl, int ifindex, const char *name,
 			/* without a handle the kernel made it by itself, and does so again */
 			if (root != !round || !parts.tcm.tcm_handle)
 				continue;
-			admin = has_admin(&parts);
-			if (!admin || has_oper(&parts))
-				result = put_one(nl, ifindex, &parts, false);
-			if (!result && admin)
-				result = put_one(nl, ifindex, &parts, true);
+			result = put_qdisc(nl, ifindex, &parts);
 			if (result)
 				return netlink_error(err, nl, result, "%s: cannot put %s %x: back",
 						     name, parts.kind, parts.tcm.tcm_handle >> 16);
@@ -344,6 +351,13 @@ static bool same_payload(const struct nlattr *a, const struct nlattr *b)
 	       !memcmp(a ? mnl_attr_get_payload(a) : "", b ? mnl_attr_get_payload(b) : "", size);
 }
 
+static bool same_options(const struct parts *a, const struct parts *b)
+{
+	if (!strcmp(a->kind, "taprio") && a->options && b->options)
+		return taprio_dump_same(a->options, b->options);
+	return same_payload(a->options, b->options);
+}
+
 const char *snapshot_difference(const struct snapshot *a, const struct snapshot *b,
 				char buffer[160])
 {
@@ -372,7 +386,7 @@ const char *snapshot_difference(const struct snapshot *a, const struct snapshot 
 					 turn ? parts.kind : others.kind);
 				return buffer;
 			}
-			if (parts.tcm.tcm_handle && (!same_payload(parts.options, others.options) ||
+			if (parts.tcm.tcm_handle && (!same_options(&parts, &others) ||
 						     !same_payload(parts.stab, others.stab))) {
 				snprintf(buffer, 160, "the options of %s %x: differ", parts.kind,
 					 parts.tcm.tcm_handle >> 16);

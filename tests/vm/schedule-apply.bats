@@ -225,6 +225,8 @@ in_windows() {
 	tc qdisc replace dev tsn0 parent 200:2 handle 9: etf clockid CLOCK_TAI delta 123000
 	dump >before
 	tsnpub schedule apply a.yaml
-	tsnpub schedule clear
+	run tsnpub schedule clear
+	echo "$output"
+	[ "$status" = 0 ]
 	dump | diff before -
 }
