@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tc/etf.h"
 
-#include <errno.h>
-#include <string.h>
-
-#include "host/netlink.h"
 #include "tc/attr.h"
 #include "tc/tc_headers.h"
 
@@ -23,25 +19,14 @@ void etf_put(struct nlmsghdr *nlh, const struct etf_state *state)
 	mnl_attr_nest_end(nlh, options);
 }
 
-int etf_parse(const void *options, size_t size, struct etf_state *state)
+bool etf_of(const struct qdisc *qdisc, struct etf_state *state)
 {
-	const struct nlattr *attrs[TCA_ETF_MAX + 1];
-	const void *payload;
-	struct tc_etf_qopt qopt;
-
-	memset(state, 0, sizeof(*state));
-	if (netlink_attributes(options, size, attrs, TCA_ETF_MAX))
-		return -EBADMSG;
-	payload = netlink_payload(attrs[TCA_ETF_PARMS], sizeof(qopt));
-	if (!payload)
-		return -EBADMSG;
-	memcpy(&qopt, payload, sizeof(qopt));
 	*state = (struct etf_state){
-		.clockid = qopt.clockid,
-		.delta_ns = qopt.delta,
-		.deadline = qopt.flags & TC_ETF_DEADLINE_MODE_ON,
-		.offload = qopt.flags & TC_ETF_OFFLOAD_ON,
-		.skip_sock_check = qopt.flags & TC_ETF_SKIP_SOCK_CHECK,
+		.clockid = qdisc->clockid,
+		.delta_ns = qdisc->delta_ns,
+		.deadline = qdisc->etf_flags & TC_ETF_DEADLINE_MODE_ON,
+		.offload = qdisc->etf_flags & TC_ETF_OFFLOAD_ON,
+		.skip_sock_check = qdisc->etf_flags & TC_ETF_SKIP_SOCK_CHECK,
 	};
-	return 0;
+	return qdisc->has_etf;
 }

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "host/qdisc.h"
+
 struct etf_state {
 	int32_t clockid;
 	int32_t delta_ns;
@@ -18,7 +20,7 @@ struct etf_state {
 /* Adds TCA_OPTIONS. */
 void etf_put(struct nlmsghdr *nlh, const struct etf_state *state);
 
-/* Reads TCA_OPTIONS of a dump. Returns 0, or -EBADMSG. */
-int etf_parse(const void *options, size_t size, struct etf_state *state);
+/* As it is installed. False: the qdisc is no etf. */
+bool etf_of(const struct qdisc *qdisc, struct etf_state *state);
 
 #endif

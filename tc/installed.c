@@ -9,8 +9,6 @@
 #include "tc/mqprio.h"
 #include "tc/tc_headers.h"
 
-#define TRIES 5 /* of a dump that changes while it is read */
-
 static void read_app_stats(const struct nlattr *app, struct queue_stats *stats)
 {
 	const struct nlattr *attrs[TAPRIO_STATS_TX_OVERRUNS + 1];
@@ -60,144 +58,118 @@ static void read_stats(const struct nlattr *nest, bool taprio, struct queue_stat
 		read_app_stats(attrs[TCA_STATS_APP], stats);
 }
 
-static void take_root(struct installed *installed, const struct tcmsg *tcm, const char *kind,
-		      const struct nlattr *const *attrs)
+static void take_root(struct installed *installed, const struct qdisc_message *message)
 {
-	const struct nlattr *options = attrs[TCA_OPTIONS];
-	const void *bytes = options ? mnl_attr_get_payload(options) : NULL;
-	size_t size = options ? mnl_attr_get_payload_len(options) : 0;
-	const uint8_t *offloaded = netlink_payload(attrs[TCA_HW_OFFLOAD], 1);
-	struct mqprio_state mqprio;
+	const struct nlattr *options = message->options;
+	const struct qdisc *qdisc = &message->qdisc;
 
 	installed->has_root = true;
-	snprintf(installed->kind, sizeof(installed->kind), "%s", kind);
-	installed->handle = tcm->tcm_handle;
-	installed->offloaded = offloaded && *offloaded;
-	if (attrs[TCA_STAB]) {
+	memcpy(installed->kind, qdisc->kind, sizeof(installed->kind));
+	installed->handle = qdisc->handle;
+	installed->offloaded = qdisc->offloaded;
+	if (message->stab) {
 		const struct nlattr *stab[TCA_STAB_MAX + 1];
 		const struct tc_sizespec *size_table;
 
-		netlink_attributes(mnl_attr_get_payload(attrs[TCA_STAB]),
-				   mnl_attr_get_payload_len(attrs[TCA_STAB]), stab, TCA_STAB_MAX);
+		netlink_attributes(mnl_attr_get_payload(message->stab),
+				   mnl_attr_get_payload_len(message->stab), stab, TCA_STAB_MAX);
 		size_table = netlink_payload(stab[TCA_STAB_BASE], sizeof(*size_table));
 		installed->has_stab = size_table != NULL;
 		installed->stab_overhead = size_table ? size_table->overhead : 0;
 	}
-	if (!strcmp(kind, "taprio") && options && !taprio_parse(bytes, size, &installed->taprio)) {
+	if (!strcmp(qdisc->kind, "taprio") && options &&
+	    !taprio_parse(mnl_attr_get_payload(options), mnl_attr_get_payload_len(options),
+			  &installed->taprio)) {
 		installed->is_taprio = true;
-		installed->map = installed->taprio.map;
-	} else if (!strcmp(kind, "mqprio") && options && !mqprio_parse(bytes, size, &mqprio)) {
+		installed->taprio_flags = qdisc->taprio_flags;
+	} else if (!strcmp(qdisc->kind, "mqprio") && qdisc->has_map) {
 		installed->is_mqprio = true;
-		installed->mqprio_hw = mqprio.hw;
-		installed->map = mqprio.map;
-		memcpy(installed->taprio.preemption, mqprio.preemption, sizeof(mqprio.preemption));
+		installed->mqprio_hw = qdisc->mqprio_hw;
+		mqprio_parse_preemption(options, installed->taprio.preemption);
 	}
-	read_stats(attrs[TCA_STATS2], installed->is_taprio, &installed->stats);
+	installed->map = qdisc->map;
+	read_stats(message->stats, installed->is_taprio, &installed->stats);
 }
 
-static void take_child(struct installed *installed, const struct tcmsg *tcm, const char *kind,
-		       const struct nlattr *const *attrs)
+static void take_child(struct installed *installed, const struct qdisc_message *message)
 {
-	unsigned queue = TC_H_MIN(tcm->tcm_parent) - 1;
-	const struct nlattr *options = attrs[TCA_OPTIONS];
+	const struct qdisc *qdisc = &message->qdisc;
+	unsigned queue = TC_H_MIN(qdisc->parent) - 1;
 	struct installed_queue *entry;
 
 	if (queue >= SCHEDULE_QUEUES_MAX)
 		return;
 	entry = &installed->queues[queue];
-	snprintf(entry->kind, sizeof(entry->kind), "%s", kind);
-	entry->handle = tcm->tcm_handle;
-	if (!strcmp(kind, "etf") && options &&
-	    !etf_parse(mnl_attr_get_payload(options), mnl_attr_get_payload_len(options),
-		       &entry->etf))
-		entry->has_etf = true;
-	read_stats(attrs[TCA_STATS2], false, &entry->stats);
+	memcpy(entry->kind, qdisc->kind, sizeof(entry->kind));
+	entry->handle = qdisc->handle;
+	entry->has_etf = etf_of(qdisc, &entry->etf);
+	read_stats(message->stats, false, &entry->stats);
 }
 
-static bool is_foreign(const struct tcmsg *tcm, const char *kind)
+static bool is_foreign(const struct qdisc *qdisc)
 {
 	static const char *const ours[] = { "taprio", "mqprio", "etf", "mq", "ingress", "clsact" };
 
 	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
-		if (!strcmp(kind, ours[i]))
+		if (!strcmp(qdisc->kind, ours[i]))
 			return false;
 	/* handle 0: the kernel put it there by itself */
-	return tcm->tcm_handle != 0;
+	return qdisc->handle != 0;
 }
 
 void installed_take(struct installed *installed, const struct nlmsghdr *message)
 {
-	const struct nlattr *attrs[TCA_MAX + 1];
-	const struct tcmsg *tcm;
-	char kind[16];
+	struct qdisc_message parts;
+	const struct qdisc *qdisc = &parts.qdisc;
 
-	if (message->nlmsg_len < NLMSG_LENGTH(sizeof(*tcm)))
+	if (qdisc_message_parse(message, &parts))
 		return;
-	tcm = NLMSG_DATA(message);
-	netlink_attributes((const char *)tcm + NLMSG_ALIGN(sizeof(*tcm)),
-			   message->nlmsg_len - NLMSG_SPACE(sizeof(*tcm)), attrs, TCA_MAX);
-	netlink_string(attrs[TCA_KIND], kind, sizeof(kind));
 	if (message->nlmsg_type == RTM_NEWTCLASS) {
-		unsigned queue = TC_H_MIN(tcm->tcm_handle) - 1;
+		unsigned queue = TC_H_MIN(qdisc->handle) - 1;
 
-		if (queue < SCHEDULE_QUEUES_MAX && !strcmp(kind, "taprio"))
-			read_stats(attrs[TCA_STATS2], true, &installed->queues[queue].class_stats);
+		if (queue < SCHEDULE_QUEUES_MAX && !strcmp(qdisc->kind, "taprio"))
+			read_stats(parts.stats, true, &installed->queues[queue].class_stats);
 		return;
 	}
 	if (message->nlmsg_type != RTM_NEWQDISC)
 		return;
-	if (tcm->tcm_parent == TC_H_ROOT)
-		take_root(installed, tcm, kind, attrs);
-	else if (tcm->tcm_parent != TC_H_INGRESS)
-		take_child(installed, tcm, kind, attrs);
-	if (is_foreign(tcm, kind) && installed->foreign_count < FOREIGN_MAX) {
+	if (qdisc->parent == TC_H_ROOT)
+		take_root(installed, &parts);
+	else if (qdisc->parent != TC_H_INGRESS)
+		take_child(installed, &parts);
+	if (is_foreign(qdisc) && installed->foreign_count < FOREIGN_MAX) {
 		struct foreign_qdisc *foreign = &installed->foreign[installed->foreign_count++];
 
-		snprintf(foreign->kind, sizeof(foreign->kind), "%s", kind);
-		foreign->handle = tcm->tcm_handle;
-		foreign->parent = tcm->tcm_parent;
+		memcpy(foreign->kind, qdisc->kind, sizeof(foreign->kind));
+		foreign->handle = qdisc->handle;
+		foreign->parent = qdisc->parent;
 	}
 }
 
-struct reading {
-	struct installed *installed;
-	int ifindex;
-};
+static void restart_qdiscs(void *context)
+{
+	memset(context, 0, sizeof(struct installed));
+}
+
+/* what the classes tell is written over what an earlier attempt told */
+static void restart_classes(void *context)
+{
+	(void)context;
+}
 
 static int take(const struct nlmsghdr *answer, void *context)
 {
-	struct reading *reading = context;
-	const struct tcmsg *tcm = NLMSG_DATA(answer);
-
-	/* the kernel may list other interfaces too */
-	if (answer->nlmsg_len >= NLMSG_LENGTH(sizeof(*tcm)) && tcm->tcm_ifindex == reading->ifindex)
-		installed_take(reading->installed, answer);
+	installed_take(context, answer);
 	return 0;
 }
 
 int installed_read(struct netlink *nl, int ifindex, const char *name, struct installed *installed,
 		   struct error *err)
 {
-	struct reading reading = { installed, ifindex };
-	int result = 0;
+	int result = qdisc_dump(nl, RTM_GETQDISC, ifindex, restart_qdiscs, take, installed);
 
-	for (int try = 0; try < TRIES; try++) {
-		static const uint16_t types[] = { RTM_GETQDISC, RTM_GETTCLASS };
-
-		memset(installed, 0, sizeof(*installed));
-		for (unsigned i = 0; i < 2; i++) {
-			struct nlmsghdr *request = netlink_request(nl, types[i], NLM_F_DUMP);
-			struct tcmsg *tcm = mnl_nlmsg_put_extra_header(request, sizeof(*tcm));
-
-			tcm->tcm_family = AF_UNSPEC;
-			tcm->tcm_ifindex = ifindex;
-			result = netlink_talk(nl, request, take, &reading);
-			if (result)
-				break;
-		}
-		if (result != -EINTR)
-			break;
-	}
+	if (!result)
+		result = qdisc_dump(nl, RTM_GETTCLASS, ifindex, restart_classes, take, installed);
 	if (result)
 		return netlink_error(err, nl, result, "%s: cannot read what is installed", name);
 	return 0;
@@ -209,9 +181,9 @@ enum schedule_mode installed_mode(const struct installed *installed)
 		return SCHEDULE_MQPRIO;
 	if (!installed->is_taprio)
 		return SCHEDULE_AUTO;
-	if (installed->taprio.flags & TCA_TAPRIO_ATTR_FLAG_FULL_OFFLOAD)
+	if (installed->taprio_flags & TCA_TAPRIO_ATTR_FLAG_FULL_OFFLOAD)
 		return SCHEDULE_FULL_OFFLOAD;
-	if (installed->taprio.flags & TCA_TAPRIO_ATTR_FLAG_TXTIME_ASSIST)
+	if (installed->taprio_flags & TCA_TAPRIO_ATTR_FLAG_TXTIME_ASSIST)
 		return SCHEDULE_TXTIME_ASSIST;
 	return SCHEDULE_SOFTWARE;
 }

@@ -47,6 +47,7 @@ struct installed {
 	int stab_overhead;
 	bool is_taprio, is_mqprio;
 	bool mqprio_hw;
+	uint32_t taprio_flags; /* TCA_TAPRIO_ATTR_FLAG_... */
 	struct class_map map; /* of either */
 	struct taprio_state taprio;
 	struct queue_stats stats; /* of the root */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tc/mqprio.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "host/netlink.h"
@@ -27,21 +26,17 @@ void mqprio_put(struct nlmsghdr *nlh, const struct deployment *deployment)
 	mnl_attr_nest_end(nlh, options);
 }
 
-int mqprio_parse(const void *options, size_t size, struct mqprio_state *state)
+void mqprio_parse_preemption(const struct nlattr *options, uint8_t preemption[SCHEDULE_CLASSES_MAX])
 {
-	const void *tail = (const char *)options + MNL_ALIGN(sizeof(struct tc_mqprio_qopt));
-	struct tc_mqprio_qopt qopt;
+	size_t size = mnl_attr_get_payload_len(options),
+	       head = MNL_ALIGN(sizeof(struct tc_mqprio_qopt));
+	const void *tail = (const char *)mnl_attr_get_payload(options) + head;
 	const struct nlattr *attr;
 
-	memset(state, 0, sizeof(*state));
-	if (size < sizeof(qopt))
-		return -EBADMSG;
-	memcpy(&qopt, options, sizeof(qopt));
-	class_map_read(&qopt, &state->map);
-	state->hw = qopt.hw != 0;
-	if (size <= MNL_ALIGN(sizeof(qopt)))
-		return 0;
-	mnl_attr_for_each_payload(tail, size - MNL_ALIGN(sizeof(qopt)))
+	memset(preemption, 0, SCHEDULE_CLASSES_MAX);
+	if (size <= head)
+		return;
+	mnl_attr_for_each_payload(tail, size - head)
 	{
 		const struct nlattr *attrs[MQPRIO_TC_ENTRY_FP + 1];
 		const uint32_t *class, *fp;
@@ -53,7 +48,6 @@ int mqprio_parse(const void *options, size_t size, struct mqprio_state *state)
 		class = netlink_payload(attrs[MQPRIO_TC_ENTRY_INDEX], sizeof(*class));
 		fp = netlink_payload(attrs[MQPRIO_TC_ENTRY_FP], sizeof(*fp));
 		if (class && fp && *class < SCHEDULE_CLASSES_MAX)
-			state->preemption[*class] = (uint8_t)*fp;
+			preemption[*class] = (uint8_t)*fp;
 	}
-	return 0;
 }

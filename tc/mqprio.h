@@ -7,16 +7,11 @@
 
 #include "tc/taprio.h"
 
-struct mqprio_state {
-	struct class_map map;
-	bool hw;
-	uint8_t preemption[SCHEDULE_CLASSES_MAX]; /* as in struct taprio_state */
-};
-
 /* Adds TCA_OPTIONS for the deployment's classes. */
 void mqprio_put(struct nlmsghdr *nlh, const struct deployment *deployment);
 
-/* Reads TCA_OPTIONS of a dump. Returns 0, or -EBADMSG. */
-int mqprio_parse(const void *options, size_t size, struct mqprio_state *state);
+/* Reads from TCA_OPTIONS of a dump which classes are preemptible: as in struct taprio_state. */
+void mqprio_parse_preemption(const struct nlattr *options,
+			     uint8_t preemption[SCHEDULE_CLASSES_MAX]);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "host/link.h"
+#include "host/qdisc.h"
 #include "tc/attr.h"
 #include "tc/taprio_dump.h"
 #include "tc/tc_headers.h"
@@ -16,33 +17,18 @@
 #define BEGIN_WAIT_NS (3 * NSEC_PER_SEC) /* a cycle is no longer than 2.1 s */
 #define SWITCH_NS 100000 /* from a schedule's base time until the kernel has changed to it */
 
-struct parts {
-	struct tcmsg tcm;
-	char kind[16];
-	const struct nlattr *options;
-	const struct nlattr *stab;
-};
-
-static int split(const struct snapshot_message *message, struct parts *parts)
+/* The message in its parts: 0, or -1 when it is none. */
+static int split(const struct snapshot_message *message, struct qdisc_message *parts)
 {
 	const struct nlmsghdr *nlh = (const struct nlmsghdr *)message->bytes;
-	const struct nlattr *attrs[TCA_MAX + 1];
 
-	memset(parts, 0, sizeof(*parts));
-	if (message->size < NLMSG_LENGTH(sizeof(struct tcmsg)) || nlh->nlmsg_len != message->size)
+	if (message->size < sizeof(*nlh) || nlh->nlmsg_len != message->size)
 		return -1;
-	memcpy(&parts->tcm, NLMSG_DATA(nlh), sizeof(parts->tcm));
-	netlink_attributes((const char *)NLMSG_DATA(nlh) + NLMSG_ALIGN(sizeof(struct tcmsg)),
-			   message->size - NLMSG_SPACE(sizeof(struct tcmsg)), attrs, TCA_MAX);
-	netlink_string(attrs[TCA_KIND], parts->kind, sizeof(parts->kind));
-	parts->options = attrs[TCA_OPTIONS];
-	parts->stab = attrs[TCA_STAB];
-	return 0;
+	return qdisc_message_parse(nlh, parts) ? -1 : 0;
 }
 
 struct taking {
 	struct snapshot *snapshot;
-	int ifindex;
 	bool overflow;
 	size_t bytes;
 };
@@ -54,8 +40,7 @@ static int take(const struct nlmsghdr *answer, void *context)
 	const struct tcmsg *tcm = NLMSG_DATA(answer);
 	struct snapshot_message *message;
 
-	if (answer->nlmsg_len < NLMSG_LENGTH(sizeof(*tcm)) || tcm->tcm_ifindex != taking->ifindex ||
-	    tcm->tcm_parent == TC_H_INGRESS || answer->nlmsg_type != RTM_NEWQDISC)
+	if (tcm->tcm_parent == TC_H_INGRESS || answer->nlmsg_type != RTM_NEWQDISC)
 		return 0;
 	taking->bytes += answer->nlmsg_len;
 	if (snapshot->count == SNAPSHOT_MESSAGES_MAX || taking->bytes > SNAPSHOT_BYTES_MAX) {
@@ -72,30 +57,28 @@ static int take(const struct nlmsghdr *answer, void *context)
 	return 0;
 }
 
+static void restart(void *context)
+{
+	struct taking *taking = context;
+
+	snapshot_free(taking->snapshot);
+	taking->overflow = false;
+	taking->bytes = 0;
+}
+
 static int read_qdiscs(struct netlink *nl, int ifindex, const char *name, struct snapshot *snapshot,
 		       struct error *err)
 {
-	int result = 0;
+	struct taking taking = { snapshot, false, 0 };
+	int result = qdisc_dump(nl, RTM_GETQDISC, ifindex, restart, take, &taking);
 
-	for (int try = 0; try < TRIES; try++) {
-		struct taking taking = { snapshot, ifindex, false, 0 };
-		struct nlmsghdr *request = netlink_request(nl, RTM_GETQDISC, NLM_F_DUMP);
-		struct tcmsg *tcm = mnl_nlmsg_put_extra_header(request, sizeof(*tcm));
-
-		snapshot_free(snapshot);
-		tcm->tcm_family = AF_UNSPEC;
-		tcm->tcm_ifindex = ifindex;
-		result = netlink_talk(nl, request, take, &taking);
-		if (!result && taking.overflow)
-			return error_system(
-				err,
-				"%s: more than %d qdiscs are installed; they could not be put back",
-				name, SNAPSHOT_MESSAGES_MAX);
-		if (result != -EINTR)
-			break;
-	}
 	if (result)
 		return netlink_error(err, nl, result, "%s: cannot list the qdiscs", name);
+	if (taking.overflow)
+		return error_system(err,
+				    "%s: more than %d qdiscs are installed; they could not be put "
+				    "back",
+				    name, SNAPSHOT_MESSAGES_MAX);
 	return 0;
 }
 
@@ -122,9 +105,9 @@ static int64_t begins_in_ns(const struct nlattr *options)
 static bool wait_first_schedule(const struct snapshot *snapshot)
 {
 	for (unsigned i = 0; i < snapshot->count; i++) {
-		struct parts parts;
+		struct qdisc_message parts;
 
-		if (!split(&snapshot->list[i], &parts) && !strcmp(parts.kind, "taprio") &&
+		if (!split(&snapshot->list[i], &parts) && !strcmp(parts.qdisc.kind, "taprio") &&
 		    taprio_dump_has_admin(parts.options) && !taprio_dump_has_oper(parts.options))
 			return wait_begin(begins_in_ns(parts.options));
 	}
@@ -166,15 +149,15 @@ const char *snapshot_obstacle(const struct snapshot *snapshot)
 	static _Thread_local char bad[16];
 
 	for (unsigned i = 0; i < snapshot->count; i++) {
-		struct parts parts;
+		struct qdisc_message parts;
 		bool known = false;
 
-		if (split(&snapshot->list[i], &parts) || !parts.tcm.tcm_handle)
+		if (split(&snapshot->list[i], &parts) || !parts.qdisc.handle)
 			continue;
 		for (size_t k = 0; k < sizeof(good) / sizeof(good[0]); k++)
-			known |= !strcmp(good[k], parts.kind);
+			known |= !strcmp(good[k], parts.qdisc.kind);
 		if (!known) {
-			memcpy(bad, parts.kind, sizeof(bad));
+			memcpy(bad, parts.qdisc.kind, sizeof(bad));
 			return bad;
 		}
 	}
@@ -221,11 +204,11 @@ static void put_codel(struct nlmsghdr *request, const struct nlattr *options, bo
 }
 
 /* The options as a request takes them: a dump of taprio also tells the schedule to come, one of mqprio too much. */
-static void put_options(struct nlmsghdr *request, const struct parts *parts, bool admin)
+static void put_options(struct nlmsghdr *request, const struct qdisc_message *parts, bool admin)
 {
 	if (!parts->options)
 		return;
-	if (!strcmp(parts->kind, "mqprio")) {
+	if (!strcmp(parts->qdisc.kind, "mqprio")) {
 		size_t size = mnl_attr_get_payload_len(parts->options);
 		const struct tc_mqprio_qopt *qopt = mnl_attr_get_payload(parts->options);
 
@@ -234,11 +217,11 @@ static void put_options(struct nlmsghdr *request, const struct parts *parts, boo
 		mnl_attr_put(request, TCA_OPTIONS, size, qopt);
 		return;
 	}
-	if (!strcmp(parts->kind, "fq_codel") || !strcmp(parts->kind, "codel")) {
-		put_codel(request, parts->options, !strcmp(parts->kind, "codel"));
+	if (!strcmp(parts->qdisc.kind, "fq_codel") || !strcmp(parts->qdisc.kind, "codel")) {
+		put_codel(request, parts->options, !strcmp(parts->qdisc.kind, "codel"));
 		return;
 	}
-	if (strcmp(parts->kind, "taprio") != 0) {
+	if (strcmp(parts->qdisc.kind, "taprio") != 0) {
 		mnl_attr_put(request, TCA_OPTIONS, mnl_attr_get_payload_len(parts->options),
 			     mnl_attr_get_payload(parts->options));
 		return;
@@ -246,15 +229,16 @@ static void put_options(struct nlmsghdr *request, const struct parts *parts, boo
 	taprio_dump_put(request, parts->options, admin);
 }
 
-static int put_one(struct netlink *nl, int ifindex, const struct parts *parts, bool admin)
+static int put_one(struct netlink *nl, int ifindex, const struct qdisc_message *parts, bool admin)
 {
 	struct nlmsghdr *request = netlink_request(nl, RTM_NEWQDISC, NLM_F_CREATE | NLM_F_REPLACE);
 	struct tcmsg *tcm = mnl_nlmsg_put_extra_header(request, sizeof(*tcm));
 
-	*tcm = parts->tcm;
+	tcm->tcm_family = AF_UNSPEC;
 	tcm->tcm_ifindex = ifindex;
-	tcm->tcm_info = 0;
-	mnl_attr_put_strz(request, TCA_KIND, parts->kind);
+	tcm->tcm_handle = parts->qdisc.handle;
+	tcm->tcm_parent = parts->qdisc.parent;
+	mnl_attr_put_strz(request, TCA_KIND, parts->qdisc.kind);
 	put_options(request, parts, admin);
 	if (parts->stab)
 		mnl_attr_put(request, TCA_STAB, mnl_attr_get_payload_len(parts->stab),
@@ -263,9 +247,9 @@ static int put_one(struct netlink *nl, int ifindex, const struct parts *parts, b
 }
 
 /* taprio may have two schedules: the second one is put when the first one runs, else it would take its place. */
-static int put_qdisc(struct netlink *nl, int ifindex, const struct parts *parts)
+static int put_qdisc(struct netlink *nl, int ifindex, const struct qdisc_message *parts)
 {
-	bool taprio = !strcmp(parts->kind, "taprio") && parts->options;
+	bool taprio = !strcmp(parts->qdisc.kind, "taprio") && parts->options;
 	bool admin = taprio && taprio_dump_has_admin(parts->options);
 	int64_t cycle = admin && taprio_dump_has_oper(parts->options)
 				? taprio_dump_cycle_ns(parts->options)
@@ -287,20 +271,21 @@ static int put_back(struct netlink *nl, int ifindex, const char *name,
 	/* the root first: the others hang on it */
 	for (int round = 0; round < 2; round++)
 		for (unsigned i = 0; i < snapshot->count; i++) {
-			struct parts parts;
+			struct qdisc_message parts;
 			bool root;
 			int result;
 
 			if (split(&snapshot->list[i], &parts))
 				continue;
-			root = parts.tcm.tcm_parent == TC_H_ROOT;
+			root = parts.qdisc.parent == TC_H_ROOT;
 			/* without a handle the kernel made it by itself, and does so again */
-			if (root != !round || !parts.tcm.tcm_handle)
+			if (root != !round || !parts.qdisc.handle)
 				continue;
 			result = put_qdisc(nl, ifindex, &parts);
 			if (result)
 				return netlink_error(err, nl, result, "%s: cannot put %s %x: back",
-						     name, parts.kind, parts.tcm.tcm_handle >> 16);
+						     name, parts.qdisc.kind,
+						     parts.qdisc.handle >> 16);
 		}
 	return 0;
 }
@@ -330,14 +315,14 @@ int snapshot_restore(struct netlink *nl, int ifindex, const char *name,
 }
 
 static const struct snapshot_message *find(const struct snapshot *snapshot,
-					   const struct parts *wanted)
+					   const struct qdisc_message *wanted)
 {
 	for (unsigned i = 0; i < snapshot->count; i++) {
-		struct parts parts;
+		struct qdisc_message parts;
 
 		if (!split(&snapshot->list[i], &parts) &&
-		    parts.tcm.tcm_handle == wanted->tcm.tcm_handle &&
-		    parts.tcm.tcm_parent == wanted->tcm.tcm_parent)
+		    parts.qdisc.handle == wanted->qdisc.handle &&
+		    parts.qdisc.parent == wanted->qdisc.parent)
 			return &snapshot->list[i];
 	}
 	return NULL;
@@ -351,9 +336,9 @@ static bool same_payload(const struct nlattr *a, const struct nlattr *b)
 	       !memcmp(a ? mnl_attr_get_payload(a) : "", b ? mnl_attr_get_payload(b) : "", size);
 }
 
-static bool same_options(const struct parts *a, const struct parts *b)
+static bool same_options(const struct qdisc_message *a, const struct qdisc_message *b)
 {
-	if (!strcmp(a->kind, "taprio") && a->options && b->options)
+	if (!strcmp(a->qdisc.kind, "taprio") && a->options && b->options)
 		return taprio_dump_same(a->options, b->options);
 	return same_payload(a->options, b->options);
 }
@@ -366,30 +351,30 @@ const char *snapshot_difference(const struct snapshot *a, const struct snapshot 
 
 		for (unsigned i = 0; i < from->count; i++) {
 			const struct snapshot_message *other;
-			struct parts parts, others;
+			struct qdisc_message parts, others;
 
 			if (split(&from->list[i], &parts))
 				continue;
 			other = find(to, &parts);
 			if (!other) {
-				snprintf(buffer, 160, "%s %x: on %x:%x %s", parts.kind,
-					 parts.tcm.tcm_handle >> 16, parts.tcm.tcm_parent >> 16,
-					 parts.tcm.tcm_parent & 0xffff,
+				snprintf(buffer, 160, "%s %x: on %x:%x %s", parts.qdisc.kind,
+					 parts.qdisc.handle >> 16, parts.qdisc.parent >> 16,
+					 parts.qdisc.parent & 0xffff,
 					 turn ? "is new" : "is missing");
 				return buffer;
 			}
 			split(other, &others);
-			if (strcmp(parts.kind, others.kind) != 0) {
+			if (strcmp(parts.qdisc.kind, others.qdisc.kind) != 0) {
 				snprintf(buffer, 160, "on %x:%x there was %s, now there is %s",
-					 parts.tcm.tcm_parent >> 16, parts.tcm.tcm_parent & 0xffff,
-					 turn ? others.kind : parts.kind,
-					 turn ? parts.kind : others.kind);
+					 parts.qdisc.parent >> 16, parts.qdisc.parent & 0xffff,
+					 turn ? others.qdisc.kind : parts.qdisc.kind,
+					 turn ? parts.qdisc.kind : others.qdisc.kind);
 				return buffer;
 			}
-			if (parts.tcm.tcm_handle && (!same_options(&parts, &others) ||
-						     !same_payload(parts.stab, others.stab))) {
-				snprintf(buffer, 160, "the options of %s %x: differ", parts.kind,
-					 parts.tcm.tcm_handle >> 16);
+			if (parts.qdisc.handle && (!same_options(&parts, &others) ||
+						   !same_payload(parts.stab, others.stab))) {
+				snprintf(buffer, 160, "the options of %s %x: differ",
+					 parts.qdisc.kind, parts.qdisc.handle >> 16);
 				return buffer;
 			}
 		}
@@ -403,16 +388,16 @@ char *snapshot_text(const struct snapshot *snapshot, char buffer[160])
 
 	snprintf(buffer, 160, "nothing (noqueue)");
 	for (unsigned i = 0; i < snapshot->count; i++) {
-		struct parts parts;
+		struct qdisc_message parts;
 
 		if (split(&snapshot->list[i], &parts))
 			continue;
-		if (parts.tcm.tcm_parent == TC_H_ROOT && parts.tcm.tcm_handle)
-			snprintf(buffer, 160, "%s %x:", parts.kind, parts.tcm.tcm_handle >> 16);
-		else if (parts.tcm.tcm_parent == TC_H_ROOT)
-			snprintf(buffer, 160, "%s (the kernel's default)", parts.kind);
+		if (parts.qdisc.parent == TC_H_ROOT && parts.qdisc.handle)
+			snprintf(buffer, 160, "%s %x:", parts.qdisc.kind, parts.qdisc.handle >> 16);
+		else if (parts.qdisc.parent == TC_H_ROOT)
+			snprintf(buffer, 160, "%s (the kernel's default)", parts.qdisc.kind);
 		else
-			etf += !strcmp(parts.kind, "etf");
+			etf += !strcmp(parts.qdisc.kind, "etf");
 	}
 	if (etf)
 		snprintf(buffer + strlen(buffer), 160 - strlen(buffer), " with etf on %u queue%s",
@@ -459,7 +444,7 @@ int snapshot_from_json(const json_t *json, struct snapshot *snapshot)
 		const char *text = json_string_value(json_array_get(list, i));
 		size_t size = text ? strlen(text) / 2 : 0;
 		struct snapshot_message *message = &snapshot->list[snapshot->count];
-		struct parts parts;
+		struct qdisc_message parts;
 
 		if (!size || size > SNAPSHOT_BYTES_MAX)
 			goto bad;

@@ -24,18 +24,6 @@ void class_map_fill(const struct deployment *deployment, struct tc_mqprio_qopt *
 	qopt->hw = deployment->mqprio_hw;
 }
 
-void class_map_read(const struct tc_mqprio_qopt *qopt, struct class_map *map)
-{
-	memset(map, 0, sizeof(*map));
-	map->classes = qopt->num_tc > SCHEDULE_CLASSES_MAX ? SCHEDULE_CLASSES_MAX : qopt->num_tc;
-	for (unsigned p = 0; p < 16; p++)
-		map->class_of[p] = qopt->prio_tc_map[p] & TC_QOPT_BITMASK;
-	for (unsigned c = 0; c < map->classes; c++) {
-		map->queue_first[c] = qopt->offset[c];
-		map->queue_count[c] = qopt->count[c];
-	}
-}
-
 static void put_s64(struct nlmsghdr *nlh, uint16_t type, int64_t value)
 {
 	mnl_attr_put(nlh, type, sizeof(value), &value);
@@ -182,16 +170,11 @@ static void read_class_entry(const struct nlattr *entry, struct taprio_state *st
 int taprio_parse(const void *options, size_t size, struct taprio_state *state)
 {
 	const struct nlattr *attrs[TCA_TAPRIO_ATTR_MAX + 1], *attr;
-	const struct tc_mqprio_qopt *qopt;
 
 	memset(state, 0, sizeof(*state));
 	if (netlink_attributes(options, size, attrs, TCA_TAPRIO_ATTR_MAX))
 		return -EBADMSG;
-	qopt = netlink_payload(attrs[TCA_TAPRIO_ATTR_PRIOMAP], sizeof(*qopt));
-	if (qopt)
-		class_map_read(qopt, &state->map);
 	state->clockid = (int32_t)read_u32(attrs[TCA_TAPRIO_ATTR_SCHED_CLOCKID], (uint32_t)-1);
-	state->flags = read_u32(attrs[TCA_TAPRIO_ATTR_FLAGS], 0);
 	state->txtime_delay_ns = read_u32(attrs[TCA_TAPRIO_ATTR_TXTIME_DELAY], 0);
 	mnl_attr_for_each_payload(options, size)
 	{

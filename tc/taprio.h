@@ -7,14 +7,6 @@
 
 #include "tc/deployment.h"
 
-/* Classes and queues as mqprio and taprio share them. */
-struct class_map {
-	unsigned classes;
-	uint8_t class_of[16]; /* by priority */
-	uint16_t queue_first[SCHEDULE_CLASSES_MAX];
-	uint16_t queue_count[SCHEDULE_CLASSES_MAX];
-};
-
 struct gate_list {
 	int64_t base_ns;
 	int64_t cycle_ns;
@@ -24,10 +16,9 @@ struct gate_list {
 	bool truncated; /* the dump had more, or commands other than SetGateStates */
 };
 
+/* What is read beside struct qdisc. */
 struct taprio_state {
-	struct class_map map;
 	int32_t clockid; /* -1: none (full offload) */
-	uint32_t flags;
 	uint32_t txtime_delay_ns;
 	bool has_max_sdu[SCHEDULE_CLASSES_MAX];
 	uint32_t max_sdu[SCHEDULE_CLASSES_MAX]; /* bytes behind the Ethernet header; 0: no limit */
@@ -42,9 +33,8 @@ void taprio_put(struct nlmsghdr *nlh, const struct deployment *deployment, int64
 /* Reads TCA_OPTIONS of a dump (payload and its size). Returns 0, or -EBADMSG. */
 int taprio_parse(const void *options, size_t size, struct taprio_state *state);
 
-/* The map of a deployment, and struct tc_mqprio_qopt both ways. `map` may hold any bytes: it is bounded. */
+/* The classes and queues of a deployment, as taprio and mqprio take them. */
 struct tc_mqprio_qopt;
 void class_map_fill(const struct deployment *deployment, struct tc_mqprio_qopt *qopt);
-void class_map_read(const struct tc_mqprio_qopt *qopt, struct class_map *map);
 
 #endif

@@ -203,9 +203,10 @@ static int index_lines(struct yaml_file *file, struct error *err)
 	if (result < 0)
 		return -1;
 	if (!file->count)
-		return error_input(
-			err, "%s: the file is empty; `man 5 tsnpub-schedule` shows what to write",
-			file->name);
+		return error_input(err,
+				   "%s: the file is empty; `man tsnpub-publish` and `man 5 "
+				   "tsnpub-schedule` show what to write",
+				   file->name);
 	return 0;
 }
 
@@ -357,6 +358,18 @@ static const cyaml_config_t *config_with(struct reason *reason, cyaml_config_t *
 	return config;
 }
 
+/* The manual page that lists the keys beside a node. */
+static const char *page_of(const struct yaml_file *file, uint32_t node)
+{
+	uint32_t top = node;
+
+	while (file->nodes[top].parent)
+		top = file->nodes[top].parent;
+	return top != node && file->nodes[top].key && !strcmp(file->nodes[top].key, "schedule")
+		       ? "5 tsnpub-schedule"
+		       : "tsnpub-publish";
+}
+
 int yaml_file_load(const struct yaml_file *file, const cyaml_schema_value_t *schema, void **data,
 		   struct error *err)
 {
@@ -375,17 +388,18 @@ int yaml_file_load(const struct yaml_file *file, const cyaml_schema_value_t *sch
 	if (!reason.line)
 		reason.line = 1;
 	if (strstr(reason.text, "Unexpected key")) {
+		const char *page = "tsnpub-publish";
+
 		/* libcyaml names the line of the key before it */
 		for (uint32_t i = 1; i < file->count; i++)
 			if (file->nodes[i].key && !strcmp(file->nodes[i].key, value) &&
 			    file->nodes[i].line >= reason.line) {
 				reason.line = file->nodes[i].line;
+				page = page_of(file, i);
 				break;
 			}
-		return error_input(
-			err,
-			"%s: line %u: unknown key '%.64s'; `man 5 tsnpub-schedule` lists the keys",
-			file->name, reason.line, value);
+		return error_input(err, "%s: line %u: unknown key '%.64s'; `man %s` lists the keys",
+				   file->name, reason.line, value, page);
 	}
 	if (strstr(reason.text, "Missing required"))
 		return error_input(err, "%s: line %u: key '%.64s' is missing; add it", file->name,

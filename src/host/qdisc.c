@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#define ATTEMPTS 5 /* at a dump that changes while it is read */
+
 static void parse_etf(const struct nlattr *options, struct qdisc *qdisc)
 {
 	const struct nlattr *attrs[TCA_ETF_MAX + 1];
@@ -18,21 +20,26 @@ static void parse_etf(const struct nlattr *options, struct qdisc *qdisc)
 	etf = netlink_payload(attrs[TCA_ETF_PARMS], sizeof(*etf));
 	if (!etf)
 		return;
+	qdisc->has_etf = true;
 	qdisc->clockid = etf->clockid;
 	qdisc->delta_ns = etf->delta;
 	qdisc->etf_flags = etf->flags;
 }
 
-static void take_map(const struct tc_mqprio_qopt *map, struct qdisc *qdisc)
+static void take_map(const struct tc_mqprio_qopt *qopt, struct qdisc *qdisc)
 {
-	if (!map || map->num_tc > 16)
+	struct class_map *map = &qdisc->map;
+
+	if (!qopt || qopt->num_tc > TC_QOPT_MAX_QUEUE)
 		return;
 	qdisc->has_map = true;
-	qdisc->classes = map->num_tc;
-	for (int i = 0; i < 16; i++) {
-		qdisc->class_of[i] = map->prio_tc_map[i] & 15;
-		qdisc->queue_first[i] = map->offset[i];
-		qdisc->queue_count[i] = map->count[i];
+	qdisc->mqprio_hw = qopt->hw;
+	map->classes = qopt->num_tc;
+	for (unsigned p = 0; p <= TC_QOPT_BITMASK; p++)
+		map->class_of[p] = qopt->prio_tc_map[p] & TC_QOPT_BITMASK;
+	for (unsigned c = 0; c < map->classes; c++) {
+		map->queue_first[c] = qopt->offset[c];
+		map->queue_count[c] = qopt->count[c];
 	}
 }
 
@@ -49,73 +56,111 @@ static void parse_taprio(const struct nlattr *options, struct qdisc *qdisc)
 	qdisc->taprio_flags = flags ? *flags : 0;
 }
 
-int qdisc_parse(const struct nlmsghdr *message, struct qdisc *qdisc)
+int qdisc_message_parse(const struct nlmsghdr *message, struct qdisc_message *parts)
 {
-	const struct nlattr *attrs[TCA_MAX + 1], *options;
+	const struct nlattr *attrs[TCA_MAX + 1];
+	struct qdisc *qdisc = &parts->qdisc;
 	const struct tcmsg *tcm;
 	const uint8_t *offloaded;
 
-	memset(qdisc, 0, sizeof(*qdisc));
+	memset(parts, 0, sizeof(*parts));
 	if (message->nlmsg_len < NLMSG_LENGTH(sizeof(*tcm)))
 		return -EBADMSG;
 	tcm = NLMSG_DATA(message);
 	netlink_attributes((const char *)tcm + NLMSG_ALIGN(sizeof(*tcm)),
 			   message->nlmsg_len - NLMSG_SPACE(sizeof(*tcm)), attrs, TCA_MAX);
+	parts->ifindex = tcm->tcm_ifindex;
+	parts->options = attrs[TCA_OPTIONS];
+	parts->stab = attrs[TCA_STAB];
+	parts->stats = attrs[TCA_STATS2];
 	qdisc->handle = tcm->tcm_handle;
 	qdisc->parent = tcm->tcm_parent;
 	netlink_string(attrs[TCA_KIND], qdisc->kind, sizeof(qdisc->kind));
 	offloaded = netlink_payload(attrs[TCA_HW_OFFLOAD], 1);
 	qdisc->offloaded = offloaded && *offloaded;
-	options = attrs[TCA_OPTIONS];
-	if (!options)
+	if (!parts->options)
 		return 0;
 	if (!strcmp(qdisc->kind, "etf"))
-		parse_etf(options, qdisc);
+		parse_etf(parts->options, qdisc);
 	else if (!strcmp(qdisc->kind, "taprio"))
-		parse_taprio(options, qdisc);
+		parse_taprio(parts->options, qdisc);
 	else if (!strcmp(qdisc->kind, "mqprio"))
 		/* the structure itself, then attributes */
-		take_map(netlink_payload(options, sizeof(struct tc_mqprio_qopt)), qdisc);
+		take_map(netlink_payload(parts->options, sizeof(struct tc_mqprio_qopt)), qdisc);
 	return 0;
 }
 
-struct reading {
+int qdisc_parse(const struct nlmsghdr *message, struct qdisc *qdisc)
+{
+	struct qdisc_message parts;
+	int result = qdisc_message_parse(message, &parts);
+
+	*qdisc = parts.qdisc;
+	return result;
+}
+
+struct dump {
 	int ifindex;
-	struct qdisc_list *list;
+	int (*each)(const struct nlmsghdr *answer, void *context);
+	void *context;
 };
+
+static int take_of_interface(const struct nlmsghdr *answer, void *context)
+{
+	const struct dump *dump = context;
+	const struct tcmsg *tcm = NLMSG_DATA(answer);
+
+	/* the kernel may list other interfaces too */
+	if (answer->nlmsg_len < NLMSG_LENGTH(sizeof(*tcm)) || tcm->tcm_ifindex != dump->ifindex)
+		return 0;
+	return dump->each(answer, dump->context);
+}
+
+int qdisc_dump(struct netlink *nl, uint16_t type, int ifindex, void (*restart)(void *context),
+	       int (*each)(const struct nlmsghdr *answer, void *context), void *context)
+{
+	struct dump dump = { ifindex, each, context };
+	int result = -EINTR;
+
+	for (int attempt = 0; attempt < ATTEMPTS && result == -EINTR; attempt++) {
+		struct nlmsghdr *request = netlink_request(nl, type, NLM_F_DUMP);
+		struct tcmsg *tcm = mnl_nlmsg_put_extra_header(request, sizeof(*tcm));
+
+		tcm->tcm_family = AF_UNSPEC;
+		tcm->tcm_ifindex = ifindex;
+		restart(context);
+		result = netlink_talk(nl, request, take_of_interface, &dump);
+	}
+	return result;
+}
+
+static void restart_list(void *context)
+{
+	struct qdisc_list *list = context;
+
+	list->count = 0;
+}
 
 static int take_qdisc(const struct nlmsghdr *answer, void *context)
 {
-	struct reading *reading = context;
-	const struct tcmsg *tcm = NLMSG_DATA(answer);
+	struct qdisc_list *list = context;
 
-	if (answer->nlmsg_type != RTM_NEWQDISC || answer->nlmsg_len < NLMSG_LENGTH(sizeof(*tcm)) ||
-	    tcm->tcm_ifindex != reading->ifindex || reading->list->count == QDISCS_MAX)
-		return 0;
-	if (qdisc_parse(answer, &reading->list->list[reading->list->count]) == 0)
-		reading->list->count++;
+	if (answer->nlmsg_type == RTM_NEWQDISC && list->count < QDISCS_MAX &&
+	    qdisc_parse(answer, &list->list[list->count]) == 0)
+		list->count++;
 	return 0;
 }
 
 int qdisc_list_read(struct netlink *nl, int ifindex, const char *name, struct qdisc_list *list,
 		    struct error *err)
 {
-	struct reading reading = { ifindex, list };
-	int result = -EINTR;
+	int result;
 
 	list->count = 0;
 	list->list = calloc(QDISCS_MAX, sizeof(*list->list));
 	if (!list->list)
 		return error_errno(err, ENOMEM, "%s: cannot list the qdiscs", name);
-	for (int attempt = 0; attempt < 3 && result == -EINTR; attempt++) {
-		struct nlmsghdr *request = netlink_request(nl, RTM_GETQDISC, NLM_F_DUMP);
-		struct tcmsg *tcm = mnl_nlmsg_put_extra_header(request, sizeof(*tcm));
-
-		list->count = 0;
-		tcm->tcm_family = AF_UNSPEC;
-		tcm->tcm_ifindex = ifindex;
-		result = netlink_talk(nl, request, take_qdisc, &reading);
-	}
+	result = qdisc_dump(nl, RTM_GETQDISC, ifindex, restart_list, take_qdisc, list);
 	if (result < 0) {
 		qdisc_list_free(list);
 		return netlink_error(err, nl, result, "%s: cannot list the qdiscs", name);
@@ -160,9 +205,9 @@ struct qdisc_path qdisc_path_of(const struct qdisc_list *list, unsigned priority
 		return path;
 	if (!strcmp(path.root->kind, "taprio"))
 		path.taprio = path.root;
-	path.class = path.root->class_of[priority & 15];
-	path.queue_first = path.root->queue_first[path.class];
-	path.queue_count = path.root->queue_count[path.class];
+	path.class = path.root->map.class_of[priority & 15];
+	path.queue_first = path.root->map.queue_first[path.class];
+	path.queue_count = path.root->map.queue_count[path.class];
 	for (unsigned q = 0; q < path.queue_count; q++) {
 		const struct qdisc *etf = on_queue(list, path.root, path.queue_first + q, "etf");
 

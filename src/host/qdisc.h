@@ -16,20 +16,25 @@
 
 #define QDISCS_MAX 1024 /* of one interface; further ones are left out */
 
+/* Classes and queues, as mqprio and taprio have them both. */
+struct class_map {
+	unsigned classes; /* at most 16 */
+	uint8_t class_of[16]; /* by priority */
+	uint16_t queue_first[16], queue_count[16]; /* by class */
+};
+
 struct qdisc {
 	uint32_t handle;
 	uint32_t parent; /* TC_H_ROOT, or handle of the parent + (queue number + 1) */
 	char kind[16];
 	bool offloaded; /* TCA_HW_OFFLOAD */
-	/* etf */
+	bool has_etf; /* it is etf, and the kernel told its parameters: */
 	int32_t clockid;
 	int32_t delta_ns; /* handed to the driver at txtime - delta */
 	uint32_t etf_flags; /* TC_ETF_... */
-	/* mqprio, taprio: classes and their queues */
-	bool has_map;
-	uint8_t classes;
-	uint8_t class_of[16]; /* by priority */
-	uint16_t queue_first[16], queue_count[16]; /* by class */
+	bool has_map; /* mqprio, taprio: */
+	struct class_map map;
+	bool mqprio_hw;
 	uint32_t taprio_flags; /* TCA_TAPRIO_ATTR_FLAG_... */
 };
 
@@ -45,6 +50,22 @@ void qdisc_list_free(struct qdisc_list *list);
 
 /* Pure: one RTM_NEWQDISC message. Returns 0, or -EBADMSG. */
 int qdisc_parse(const struct nlmsghdr *message, struct qdisc *qdisc);
+
+/* The same, with the parts that are read by who needs more. They point into the message; NULL: absent. Pure. */
+struct qdisc_message {
+	struct qdisc qdisc;
+	int ifindex;
+	const struct nlattr *options, *stab, *stats;
+};
+
+int qdisc_message_parse(const struct nlmsghdr *message, struct qdisc_message *parts);
+
+/*
+ * Dumps what the kernel has of `type` (RTM_GETQDISC, RTM_GETTCLASS) on the interface to `each`. Before each attempt, also
+ * the first, `restart` is called: a dump that changes while it is read is begun again. Returns as netlink_talk().
+ */
+int qdisc_dump(struct netlink *nl, uint16_t type, int ifindex, void (*restart)(void *context),
+	       int (*each)(const struct nlmsghdr *answer, void *context), void *context);
 
 /* What a frame of one priority passes. Pure. */
 struct qdisc_path {

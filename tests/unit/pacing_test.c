@@ -58,10 +58,10 @@ static void add_root(const char *kind)
 	struct qdisc *root = add(kind, 0x1000000, TC_H_ROOT);
 
 	root->has_map = true;
-	root->classes = 2;
-	root->class_of[1] = 1;
-	root->queue_count[0] = root->queue_count[1] = 1;
-	root->queue_first[1] = 1;
+	root->map.classes = 2;
+	root->map.class_of[1] = 1;
+	root->map.queue_count[0] = root->map.queue_count[1] = 1;
+	root->map.queue_first[1] = 1;
 }
 
 static struct qdisc *add_etf(unsigned queue, int32_t delta, uint32_t flags)
@@ -165,7 +165,7 @@ static void what_cannot_be_paced_is_refused(void **state)
 	/* a class of two queues needs etf on both */
 	reset();
 	add_root("mqprio");
-	list[0].queue_count[1] = 2;
+	list[0].map.queue_count[1] = 2;
 	add_etf(1, 300 * US, 0);
 	streams[0].priority = 1;
 	assert_int_equal(choose(), 0);

@@ -69,7 +69,7 @@ static void what_is_asked_for_is_read_back(void **state)
 	assert_int_equal(installed.map.class_of[7], 0);
 	assert_int_equal(installed.map.class_of[12], 1);
 	assert_int_equal(installed.taprio.clockid, -1);
-	assert_int_equal(installed.taprio.flags, 2);
+	assert_int_equal(installed.taprio_flags, 2);
 	assert_int_equal(installed.taprio.oper.base_ns, 1000010000);
 	assert_int_equal(installed.taprio.oper.count, 2);
 	assert_int_equal(installed.taprio.oper.gates[1].open, 3);
