@@ -36,7 +36,8 @@
 	.driver = "igc", .taprio_offload = NIC_YES, .etf_offload = NIC_YES, .preemption = NIC_NO, \
 	.max_sdu = NIC_YES, .opens_once = true, .no_extension = true, .mode_switch_resets = true, \
 	.queues_max = 4, .cycle_max_ns = CYCLE_KERNEL_MAX, .launch_step_ns = 1,                   \
-	.launch_ahead_max_ns = 0, .urgent_queue = QUEUE_0, .traps = { IGC_TRAPS }
+	.launch_ahead_max_ns = 0, .urgent = NIC_URGENT_LOWEST, .urgent_queue = QUEUE_0,           \
+	.traps = { IGC_TRAPS }
 
 static const struct nic table[] = {
 	{
@@ -75,6 +76,7 @@ static const struct nic table[] = {
 		.cycle_max_ns = CYCLE_KERNEL_MAX,
 		.launch_step_ns = 32,
 		.launch_ahead_max_ns = 500 * NSEC_PER_MSEC,
+		.urgent = NIC_URGENT_HIGHEST,
 		.urgent_queue = "the highest queue is served first",
 		.traps = { "launch times are rounded to 32 ns and wrap after 1.07 s: keep the lead "
 			   "below 0.5 s",
@@ -107,6 +109,7 @@ static const struct nic table[] = {
 		.cycle_max_ns = CYCLE_KERNEL_MAX,
 		.launch_step_ns = 32,
 		.launch_ahead_max_ns = 500 * NSEC_PER_MSEC,
+		.urgent = NIC_URGENT_LOWEST,
 		.urgent_queue = QUEUE_0,
 		.traps = { "launch times work on queues 0 and 1 only, in steps of 32 ns, and wrap "
 			   "after 1 s" },
@@ -130,6 +133,7 @@ static const struct nic table[] = {
 		.cycle_max_ns = CYCLE_KERNEL_MAX,
 		.launch_step_ns = 1,
 		.launch_ahead_max_ns = -1,
+		.urgent = NIC_URGENT_HIGHEST,
 		.urgent_queue = "the highest class is served first",
 	},
 	{
@@ -145,6 +149,7 @@ static const struct nic table[] = {
 		.cycle_max_ns = CYCLE_KERNEL_MAX,
 		.launch_step_ns = 1,
 		.launch_ahead_max_ns = -1,
+		.urgent = NIC_URGENT_HIGHEST,
 		.urgent_queue = "the highest queue is served first",
 		.traps = { "a switch port cannot stamp frames other than PTP's" },
 	},
@@ -161,6 +166,7 @@ static const struct nic table[] = {
 		.cycle_max_ns = CYCLE_KERNEL_MAX,
 		.launch_step_ns = 1,
 		.launch_ahead_max_ns = -1,
+		.urgent = NIC_URGENT_HIGHEST,
 		.urgent_queue = "the highest class is served first",
 		.traps = { "gates and launch times are the kernel's: precise to microseconds at "
 			   "best" },

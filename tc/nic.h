@@ -18,6 +18,13 @@ enum nic_can {
 #define NIC_REFUSALS_MAX 8
 #define NIC_TRAPS_MAX 6
 
+/* Which of several queues with frames is served first. */
+enum nic_urgent {
+	NIC_URGENT_UNKNOWN,
+	NIC_URGENT_LOWEST,
+	NIC_URGENT_HIGHEST
+};
+
 /* What a refusal means on this driver: matched by errno and, if given, by a part of the kernel's words. */
 struct nic_refusal {
 	int errnum; /* positive; 0: any */
@@ -50,6 +57,7 @@ struct nic {
 	int64_t cycle_max_ns;
 	uint32_t launch_step_ns; /* granularity of launch times */
 	int64_t launch_ahead_max_ns; /* furthest launch time ahead; 0: one cycle beyond the running one; -1: no limit */
+	enum nic_urgent urgent;
 	const char *urgent_queue; /* which queue wins when several are open, in words */
 	const char *traps[NIC_TRAPS_MAX]; /* NULL ends the list */
 	struct nic_refusal refusals[NIC_REFUSALS_MAX];

@@ -296,6 +296,48 @@ static void check_launch_time(const struct deployment *deployment, unsigned c,
 			    format_duration(class->delta_ns, b));
 }
 
+/* Are the gates of both ever open at once? */
+static bool open_together(const struct deployment *deployment, unsigned a, unsigned b)
+{
+	const struct schedule *schedule = &deployment->schedule;
+	uint32_t both = 1U << a | 1U << b;
+
+	if (!deployment_has_gates(deployment))
+		return true;
+	for (unsigned i = 0; i < schedule->gate_count; i++)
+		if ((schedule->gates[i].open & both) == both)
+			return true;
+	return false;
+}
+
+/* Launch times on a queue that has to wait for another one: the launch is late by a frame of that. */
+static void check_urgency(const struct deployment *deployment, unsigned c,
+			  struct findings *findings)
+{
+	const struct schedule *schedule = &deployment->schedule;
+	const struct traffic_class *class = &schedule->classes[c];
+	bool lowest = deployment->nic->urgent == NIC_URGENT_LOWEST;
+	char path[64];
+
+	if (!deployment->etf_offload[c] || deployment->nic->urgent == NIC_URGENT_UNKNOWN)
+		return;
+	for (unsigned d = 0; d < schedule->class_count; d++) {
+		const struct traffic_class *other = &schedule->classes[d];
+		bool first = lowest ? other->queue_first < class->queue_first
+				    : other->queue_first > class->queue_first;
+
+		if (d == c || other->launch_time || !first || !open_together(deployment, c, d))
+			continue;
+		finding_add(findings, FINDING_WARNING, class_path(c, "queues", path),
+			    "class '%s' has launch times, but %s, and queue %u is that of class "
+			    "'%s': launches wait for its frames; exchange the queues, or open one "
+			    "at a time",
+			    class->name, deployment->nic->urgent_queue, other->queue_first,
+			    other->name);
+		return;
+	}
+}
+
 static void check_classes(const struct deployment *deployment, struct findings *findings)
 {
 	static _Thread_local struct window windows[SCHEDULE_GATES_MAX];
@@ -309,8 +351,10 @@ static void check_classes(const struct deployment *deployment, struct findings *
 		int64_t frame_ns = deployment_frame_time_ns(deployment, c), longest = 0;
 		unsigned count = schedule_windows(schedule, c, windows, SCHEDULE_GATES_MAX);
 
-		if (class->launch_time)
+		if (class->launch_time) {
 			check_launch_time(deployment, c, findings);
+			check_urgency(deployment, c, findings);
+		}
 		for (unsigned w = 0; w < count; w++)
 			if (windows[w].end_ns - windows[w].start_ns > longest)
 				longest = windows[w].end_ns - windows[w].start_ns;
@@ -410,7 +454,8 @@ void validate_before_plan(const struct deployment *deployment, const struct devi
 void validate_schedule(const struct deployment *deployment, const struct device_facts *facts,
 		       struct findings *findings)
 {
-	unsigned ptp = deployment->schedule.ptp_priority;
+	const struct schedule *schedule = &deployment->schedule;
+	unsigned ptp = schedule->ptp_priority;
 	const char *how;
 
 	check_mode(deployment, findings);
@@ -427,11 +472,13 @@ void validate_schedule(const struct deployment *deployment, const struct device_
 		finding_add(
 			findings, FINDING_WARNING, "schedule.ptp-priority",
 			"priority %u, that of ptp4l's frames, is in class '%s', which %s: ptp4l "
-			"would lose its clock",
-			ptp,
-			deployment->schedule.classes[schedule_class_of(&deployment->schedule, ptp)]
-				.name,
-			how);
+			"would go FAULTY",
+			ptp, schedule->classes[schedule_class_of(schedule, ptp)].name, how);
+	if (ptp != 0 && schedule_silences(deployment, 0, &how))
+		finding_add(findings, FINDING_WARNING, "schedule.classes",
+			    "priority 0, that of ARP, ssh and all other traffic, is in class '%s', "
+			    "which %s",
+			    schedule->classes[schedule_class_of(schedule, 0)].name, how);
 }
 
 void validate_streams(const struct deployment *deployment, const struct stream *streams,

@@ -12,34 +12,29 @@
 #include "cli/arguments.h"
 #include "cli/schedule_clocks.h"
 #include "cli/schedule_command.h"
+#include "cli/schedule_input.h"
 #include "cli/schedule_ready.h"
 #include "engine/gate_probe.h"
 #include "host/hwtstamp.h"
 #include "tc/deploy.h"
 #include "tc/deployment_json.h"
 #include "tc/timeline.h"
-#include "tc/yang.h"
 
 #define CARRIER_DEFAULT (15 * NSEC_PER_SEC)
 
 struct apply_options {
-	const char *file;
-	const char *import;
+	struct schedule_input input;
 	int64_t confirm_ns;
 	int64_t carrier_ns;
 	bool force;
-	bool json;
 	bool prove;
-	struct error err;
 };
 
 enum {
 	OPTION_CONFIRM = 256,
 	OPTION_FORCE,
-	OPTION_JSON,
 	OPTION_CARRIER,
-	OPTION_PROVE,
-	OPTION_IMPORT
+	OPTION_PROVE
 };
 
 /* What the steps of deploy_apply() call back with. */
@@ -62,9 +57,7 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "carrier-timeout", OPTION_CARRIER, "TIME", 0,
 	  "how long to wait for carrier (default 15s)", 0 },
-	{ "import", OPTION_IMPORT, "FILE", 0,
-	  "gates, cycle and base time from IEEE 802.1Q YANG instance data (JSON)", 0 },
-	{ "json", OPTION_JSON, NULL, 0, "one JSON document instead of text", 0 },
+	SCHEDULE_INPUT_OPTIONS,
 	{ 0 },
 };
 
@@ -75,35 +68,22 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case OPTION_CONFIRM:
 		return parse_duration("--confirm", arg, NSEC_PER_SEC, 24 * 3600 * NSEC_PER_SEC,
-				      &apply->confirm_ns, &apply->err)
+				      &apply->confirm_ns, &apply->input.err)
 			       ? EINVAL
 			       : 0;
 	case OPTION_CARRIER:
 		return parse_duration("--carrier-timeout", arg, NSEC_PER_MSEC, 3600 * NSEC_PER_SEC,
-				      &apply->carrier_ns, &apply->err)
+				      &apply->carrier_ns, &apply->input.err)
 			       ? EINVAL
 			       : 0;
-	case OPTION_IMPORT:
-		apply->import = arg;
-		return 0;
 	case OPTION_PROVE:
 		apply->prove = true;
 		return 0;
 	case OPTION_FORCE:
 		apply->force = true;
 		return 0;
-	case OPTION_JSON:
-		apply->json = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (apply->file) {
-			error_input(&apply->err, "'%.64s': one file at a time", arg);
-			return EINVAL;
-		}
-		apply->file = arg;
-		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return schedule_input_parse(&apply->input, key, arg);
 	}
 }
 
@@ -278,7 +258,7 @@ static int apply_locked(struct netlink *nl, struct schedule_ready *ready,
 		.after_root = wait_for_clocks,
 		.proof = apply->prove ? prove : NULL,
 		.context = &applied,
-		.file = apply->file,
+		.file = apply->input.file,
 		.force = apply->force,
 		.confirm_ns = apply->confirm_ns,
 		.carrier_ns = apply->carrier_ns,
@@ -306,7 +286,7 @@ static int apply_locked(struct netlink *nl, struct schedule_ready *ready,
 		return error_report(&err);
 	}
 	schedule_print_findings(NULL, &result.notes, true);
-	if (apply->json)
+	if (apply->input.json)
 		print_json(&applied, apply);
 	else
 		print_result(&applied, apply);
@@ -316,37 +296,30 @@ static int apply_locked(struct netlink *nl, struct schedule_ready *ready,
 int schedule_apply_main(int argc, char **argv)
 {
 	static struct schedule_ready ready;
-	struct apply_options apply = { .carrier_ns = CARRIER_DEFAULT, .err = ERROR_INIT };
+	struct apply_options apply = { .carrier_ns = CARRIER_DEFAULT,
+				       .input = { .err = ERROR_INIT } };
 	struct netlink *nl = NULL;
 	int status, lock = -1;
 
-	if (arguments_parse(&argp, argc, argv, &apply, &apply.err))
-		return error_report(&apply.err);
-	if (!apply.file) {
-		error_input(&apply.err, "apply: no file; write tsnpub schedule apply FILE.yaml");
-		return error_report(&apply.err);
-	}
-	if (schedule_file_load(apply.file, &ready.file, &apply.err))
-		return error_report(&apply.err);
-	if (apply.import && yang_import_file(apply.import, &ready.file.schedule, &apply.err)) {
-		status = error_report(&apply.err);
-		goto out;
-	}
+	if (arguments_parse(&argp, argc, argv, &apply, &apply.input.err))
+		return error_report(&apply.input.err);
+	if (schedule_input_load(&apply.input, "apply", &ready.file))
+		return error_report(&apply.input.err);
 	catch_signals();
-	nl = netlink_open(NETLINK_ROUTE, &apply.err);
-	if (!nl || schedule_need_admin(ready.file.schedule.interface, &apply.err)) {
-		status = error_report(&apply.err);
+	nl = netlink_open(NETLINK_ROUTE, &apply.input.err);
+	if (!nl || schedule_need_admin(ready.file.schedule.interface, &apply.input.err)) {
+		status = error_report(&apply.input.err);
 		goto out;
 	}
 	/* the name is checked before a lock of that name is made */
 	if (ready.file.schedule.interface[0] &&
-	    device_read(nl, ready.file.schedule.interface, &ready.device, &apply.err)) {
-		status = error_report(&apply.err);
+	    device_read(nl, ready.file.schedule.interface, &ready.device, &apply.input.err)) {
+		status = error_report(&apply.input.err);
 		goto out;
 	}
 	if (ready.file.schedule.interface[0] &&
-	    (lock = state_lock(ready.file.schedule.interface, &apply.err)) < 0) {
-		status = error_report(&apply.err);
+	    (lock = state_lock(ready.file.schedule.interface, &apply.input.err)) < 0) {
+		status = error_report(&apply.input.err);
 		goto out;
 	}
 	status = apply_locked(nl, &ready, &apply, lock);

@@ -1,49 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tsnpub schedule check: is what is installed what the file says? For monitoring. */
 #include <argp.h>
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 
 #include "cli/arguments.h"
 #include "cli/schedule_command.h"
+#include "cli/schedule_input.h"
 #include "cli/schedule_ready.h"
 #include "tc/deployment_json.h"
 #include "tc/installed.h"
 
-struct check_options {
-	const char *file;
-	bool json;
-	struct error err;
-};
-
-enum {
-	OPTION_JSON = 256
-};
-
 static const struct argp_option options[] = {
-	{ "json", OPTION_JSON, NULL, 0, "one JSON document instead of text", 0 },
+	SCHEDULE_INPUT_OPTIONS,
 	{ 0 },
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct check_options *check = state->input;
-
-	switch (key) {
-	case OPTION_JSON:
-		check->json = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (check->file) {
-			error_input(&check->err, "'%.64s': one file at a time", arg);
-			return EINVAL;
-		}
-		check->file = arg;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	return schedule_input_parse(state->input, key, arg);
 }
 
 static const struct argp argp = {
@@ -83,17 +58,13 @@ int schedule_check_main(int argc, char **argv)
 	static struct schedule_ready ready;
 	static struct installed installed;
 	static struct findings differences;
-	struct check_options check = { .err = ERROR_INIT };
+	struct schedule_input check = { .err = ERROR_INIT };
 	struct netlink *nl;
 	int status;
 
 	if (arguments_parse(&argp, argc, argv, &check, &check.err))
 		return error_report(&check.err);
-	if (!check.file) {
-		error_input(&check.err, "check: no file; write tsnpub schedule check FILE.yaml");
-		return error_report(&check.err);
-	}
-	if (schedule_file_load(check.file, &ready.file, &check.err))
+	if (schedule_input_load(&check, "check", &ready.file))
 		return error_report(&check.err);
 	nl = netlink_open(NETLINK_ROUTE, &check.err);
 	if (!nl) {

@@ -10,7 +10,7 @@
 #include "base/units.h"
 #include "cli/arguments.h"
 #include "cli/schedule_command.h"
-#include "cli/schedule_file.h"
+#include "cli/schedule_input.h"
 #include "tc/commands.h"
 #include "tc/deployment_json.h"
 #include "tc/fit.h"
@@ -19,19 +19,15 @@
 #include "tc/yang.h"
 
 struct plan_options {
-	const char *file;
+	struct schedule_input input;
 	const char *driver;
 	const char *svg;
-	const char *import, *export;
+	const char *export;
 	uint32_t speed_mbps;
-	bool json;
-	struct error err;
 };
 
 enum {
 	OPTION_SVG = 256,
-	OPTION_JSON,
-	OPTION_IMPORT,
 	OPTION_EXPORT
 };
 
@@ -41,11 +37,9 @@ static const struct argp_option options[] = {
 	{ "speed", 's', "SPEED", 0,
 	  "plan for this link speed: 100M, 1G, 2.5G (default: the file's, else 1G)", 0 },
 	{ "svg", OPTION_SVG, "FILE", 0, "write a drawing of one cycle", 0 },
-	{ "import", OPTION_IMPORT, "FILE", 0,
-	  "gates, cycle and base time from IEEE 802.1Q YANG instance data (JSON)", 0 },
 	{ "export", OPTION_EXPORT, "FILE", 0,
 	  "write the gates as such data; - is the standard output, alone", 0 },
-	{ "json", OPTION_JSON, NULL, 0, "one JSON document instead of text", 0 },
+	SCHEDULE_INPUT_OPTIONS,
 	{ 0 },
 };
 
@@ -58,30 +52,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		plan->driver = arg;
 		return 0;
 	case 's':
-		if (parse_speed("--speed", arg, &plan->speed_mbps, &plan->err))
+		if (parse_speed("--speed", arg, &plan->speed_mbps, &plan->input.err))
 			return EINVAL;
 		return 0;
 	case OPTION_SVG:
 		plan->svg = arg;
 		return 0;
-	case OPTION_IMPORT:
-		plan->import = arg;
-		return 0;
 	case OPTION_EXPORT:
 		plan->export = arg;
 		return 0;
-	case OPTION_JSON:
-		plan->json = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (plan->file) {
-			error_input(&plan->err, "'%.64s': one file at a time", arg);
-			return EINVAL;
-		}
-		plan->file = arg;
-		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return schedule_input_parse(&plan->input, key, arg);
 	}
 }
 
@@ -357,29 +338,21 @@ int schedule_plan_main(int argc, char **argv)
 	static struct preparation preparation;
 	const struct deployment *deployment = &preparation.deployment;
 	const struct findings *findings = &preparation.findings;
-	struct plan_options plan = { .err = ERROR_INIT };
+	struct plan_options plan = { .input = { .err = ERROR_INIT } };
 	struct device_facts facts = { .now_ns = tai_now_ns() };
 	struct schedule_file file;
 	const struct nic *nic;
 	uint32_t speed;
 	int status;
 
-	if (arguments_parse(&argp, argc, argv, &plan, &plan.err))
-		return error_report(&plan.err);
-	if (!plan.file) {
-		error_input(&plan.err, "plan: no file; write tsnpub schedule plan FILE.yaml");
-		return error_report(&plan.err);
-	}
-	if (schedule_file_load(plan.file, &file, &plan.err))
-		return error_report(&plan.err);
-	if (plan.import && yang_import_file(plan.import, &file.schedule, &plan.err)) {
-		schedule_file_free(&file);
-		return error_report(&plan.err);
-	}
-	nic = choose_nic(&plan, &file, &plan.err);
+	if (arguments_parse(&argp, argc, argv, &plan, &plan.input.err))
+		return error_report(&plan.input.err);
+	if (schedule_input_load(&plan.input, "plan", &file))
+		return error_report(&plan.input.err);
+	nic = choose_nic(&plan, &file, &plan.input.err);
 	if (!nic) {
 		schedule_file_free(&file);
-		return error_report(&plan.err);
+		return error_report(&plan.input.err);
 	}
 	speed = plan.speed_mbps            ? plan.speed_mbps
 		: file.schedule.speed_mbps ? file.schedule.speed_mbps
@@ -387,15 +360,16 @@ int schedule_plan_main(int argc, char **argv)
 	prepare_deployment(&file.schedule, file.streams, file.stream_count, nic, speed, &facts,
 			   &preparation);
 	status = schedule_print_findings(file.yaml, findings, true);
-	if (plan.json)
+	if (plan.input.json)
 		print_json(deployment, file.streams, file.stream_count, findings);
 	else if (!findings->errors && !(plan.export && !strcmp(plan.export, "-")))
 		print_plan(deployment, file.streams, file.stream_count);
-	if (!findings->errors && plan.export && write_yang(plan.export, deployment, &plan.err))
-		status = error_report(&plan.err);
+	if (!findings->errors && plan.export &&
+	    write_yang(plan.export, deployment, &plan.input.err))
+		status = error_report(&plan.input.err);
 	if (!findings->errors && plan.svg &&
-	    write_svg(plan.svg, deployment, file.streams, file.stream_count, &plan.err))
-		status = error_report(&plan.err);
+	    write_svg(plan.svg, deployment, file.streams, file.stream_count, &plan.input.err))
+		status = error_report(&plan.input.err);
 	schedule_file_free(&file);
 	return status;
 }

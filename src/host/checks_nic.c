@@ -400,6 +400,38 @@ static void queue_length(const struct exam *exam, struct finding *finding)
 	}
 }
 
+/* etf drops each frame that has no launch time: no place for what knows nothing of launch times. */
+static void etf_traffic(const struct exam *exam, struct finding *finding)
+{
+	const struct nic_facts *nic = &exam->nic;
+	char list[64] = "";
+	size_t used = 0;
+
+	if (no_device(exam, finding))
+		return;
+	for (unsigned p = 0; p < 16; p++)
+		if (nic->etf_priorities & 1U << p)
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%u",
+						 used ? ", " : "", p);
+	if (!nic->qdiscs_known) {
+		finding_is(finding, VERDICT_UNKNOWN, "the qdiscs cannot be read");
+	} else if (!nic->etf_priorities) {
+		finding_is(finding, VERDICT_OK, "no etf that drops frames without a launch time");
+	} else if (!(nic->etf_priorities & 1)) {
+		finding_is(finding, VERDICT_OK, "only frames of priority %s need a launch time",
+			   list);
+	} else {
+		finding_is(
+			finding, VERDICT_BAD,
+			"etf on the queue of priority 0, that of ptp4l, ARP and ssh: dropped, and "
+			"ptp4l goes FAULTY");
+		finding_fix(finding,
+			    "give priority 0 a class without launch-time (tsnpub schedule "
+			    "apply), or tc qdisc del dev %s root",
+			    nic->name);
+	}
+}
+
 static void busy_poll(const struct exam *exam, struct finding *finding)
 {
 	int64_t poll, read;
@@ -459,6 +491,8 @@ static const struct check checks[] = {
 	  flow_control },
 	{ "queue-length", GROUP_NIC, "frames that wait in software delay the next one", 0,
 	  queue_length },
+	{ "etf", GROUP_NIC, "etf drops frames that have no launch time, ptp4l's too", 0,
+	  etf_traffic },
 	/* interrupt and soft interrupt until the thread runs */
 	{ "busy-poll", GROUP_NIC, "a socket that polls needs no interrupt to be woken",
 	  10 * NSEC_PER_USEC, busy_poll },

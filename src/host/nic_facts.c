@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "host/netlink.h"
+#include "host/qdisc.h"
 
 static const char *const names[NIC_FEATURES] = {
 	[NIC_GSO] = "tx-generic-segmentation",
@@ -73,6 +74,20 @@ static void gather_xdp(const char *name, struct nic_facts *facts)
 	netlink_close(nl);
 }
 
+static void gather_qdiscs(const char *name, struct nic_facts *facts)
+{
+	struct error ignored = ERROR_INIT;
+	struct netlink *nl = netlink_open(NETLINK_ROUTE, &ignored);
+	struct qdisc_list list;
+
+	if (nl && qdisc_list_read(nl, (int)if_nametoindex(name), name, &list, &ignored) == 0) {
+		facts->qdiscs_known = true;
+		facts->etf_priorities = qdisc_etf_priorities(&list);
+		qdisc_list_free(&list);
+	}
+	netlink_close(nl);
+}
+
 int nic_facts_gather(const char *name, struct nic_facts *facts, struct error *err)
 {
 	struct ethtool *ethtool;
@@ -114,6 +129,7 @@ int nic_facts_gather(const char *name, struct nic_facts *facts, struct error *er
 	if (ethtool_driver(name, &facts->driver, err) < 0)
 		goto out;
 	gather_xdp(name, facts);
+	gather_qdiscs(name, facts);
 	result = 0;
 out:
 	ethtool_close(ethtool);

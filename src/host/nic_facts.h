@@ -47,6 +47,9 @@ struct nic_facts {
 	struct ethtool_driver driver; /* name "" where it names none */
 	bool xdp_known;
 	uint64_t xdp_features, xdp_metadata;
+	bool qdiscs_known;
+	uint16_t
+		etf_priorities; /* bit p: etf drops frames of priority p that have no launch time */
 	/* from the table of NIC abilities, where the command has one */
 	const char *part; /* "Intel I226-V"; NULL: not in the table */
 	char launch_time; /* 'y', 'n' or '?' : can it do LaunchTime (etf offload)? */

@@ -219,3 +219,25 @@ struct qdisc_path qdisc_path_of(const struct qdisc_list *list, unsigned priority
 	}
 	return path;
 }
+
+uint16_t qdisc_etf_priorities(const struct qdisc_list *list)
+{
+	uint16_t mask = 0;
+
+	for (unsigned i = 0; i < list->count; i++) {
+		const struct qdisc *etf = &list->list[i];
+		unsigned queue = TC_H_MIN(etf->parent) - 1;
+
+		if (!etf->has_etf || etf->etf_flags & TC_ETF_SKIP_SOCK_CHECK)
+			continue;
+		for (unsigned p = 0; p < 16; p++) {
+			struct qdisc_path path = qdisc_path_of(list, p);
+
+			/* without classes any frame may come to any queue */
+			if (path.class < 0 || etf == path.root ||
+			    queue - path.queue_first < path.queue_count)
+				mask |= (uint16_t)(1 << p);
+		}
+	}
+	return mask;
+}

@@ -79,4 +79,10 @@ struct qdisc_path {
 
 struct qdisc_path qdisc_path_of(const struct qdisc_list *list, unsigned priority);
 
+/*
+ * Bit p: frames of priority p meet an etf that drops those without a launch time, on one of their queues at least. An etf
+ * that taprio gives launch times to (txtime-assist) does not count. Pure.
+ */
+uint16_t qdisc_etf_priorities(const struct qdisc_list *list);
+
 #endif

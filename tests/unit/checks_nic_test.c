@@ -55,9 +55,25 @@ static void a_good_device(struct nic_facts *nic)
 	set(nic, ETHTOOL_PAUSE_AUTONEG, 1, 0);
 	for (int i = 0; i < NIC_FEATURES; i++)
 		nic->features[i].known = true;
+	nic->qdiscs_known = true;
 	nic->xdp_known = true;
 	nic->xdp_features = NIC_XDP_BASIC | NIC_XDP_ZEROCOPY;
 	nic->xdp_metadata = NIC_XDP_RX_TIMESTAMP;
+}
+
+static void etf_5_7(struct nic_facts *nic)
+{
+	nic->etf_priorities = 0xa0;
+}
+
+static void etf_0(struct nic_facts *nic)
+{
+	nic->etf_priorities = 0x81;
+}
+
+static void no_qdiscs(struct nic_facts *nic)
+{
+	nic->qdiscs_known = false;
 }
 
 static void no_name(struct nic_facts *n)
@@ -352,6 +368,11 @@ static const struct scenario scenarios[] = {
 	  pauses,
 	  {},
 	  NULL },
+	{ "etf", VERDICT_OK, "no etf", "", 0, NULL, {}, NULL },
+	{ "etf", VERDICT_OK, "only frames of priority 5, 7 need", "", 0, etf_5_7, {}, NULL },
+	{ "etf", VERDICT_BAD, "ptp4l goes FAULTY", "tc qdisc del dev x0 root", 0, etf_0, {}, NULL },
+	{ "etf", VERDICT_UNKNOWN, "cannot be read", NULL, 0, no_qdiscs, {}, NULL },
+	{ "etf", VERDICT_UNKNOWN, "no device", NULL, 0, no_name, {}, NULL },
 	{ "queue-length", VERDICT_OK, "0", "", 0, NULL, { { NET "/tx_queue_len", "0\n" } }, NULL },
 	{ "queue-length", VERDICT_UNKNOWN, "no device", NULL, 0, no_name, {}, NULL },
 	{ "queue-length", VERDICT_UNKNOWN, "not readable", NULL, 0, NULL, {}, NULL },

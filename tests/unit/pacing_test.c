@@ -204,6 +204,29 @@ static void the_lead_keeps_within_what_the_nic_takes(void **state)
 	assert_int_equal(pacing.lead_ns, 650 * US);
 }
 
+static void etf_names_the_priorities_it_drops(void **state)
+{
+	(void)state;
+	reset();
+	add_root("mqprio");
+	assert_int_equal(qdisc_etf_priorities(&qdiscs), 0);
+	add_etf(1, 150 * US, 0)->has_etf = true;
+	assert_int_equal(qdisc_etf_priorities(&qdiscs), 1 << 1);
+	add_etf(0, 150 * US, TC_ETF_SKIP_SOCK_CHECK)->has_etf = true;
+	assert_int_equal(qdisc_etf_priorities(&qdiscs), 1 << 1);
+	list[2].etf_flags = 0;
+	assert_int_equal(qdisc_etf_priorities(&qdiscs), 0xffff);
+	/* one of several queues of a class */
+	list[2].has_etf = false;
+	list[0].map.queue_count[1] = 3;
+	assert_int_equal(qdisc_etf_priorities(&qdiscs), 1 << 1);
+	/* no classes: any queue may get any frame */
+	reset();
+	add("mq", 0x1000000, TC_H_ROOT);
+	add_etf(1, 150 * US, 0)->has_etf = true;
+	assert_int_equal(qdisc_etf_priorities(&qdiscs), 0xffff);
+}
+
 /* 1 ms of gates from `base` on: class 1 from 100us to 150us, class 0 otherwise. */
 static void add_gates(int64_t base)
 {
@@ -306,6 +329,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_paced_is_refused),
 		cmocka_unit_test(the_lead_keeps_within_what_the_nic_takes),
 		cmocka_unit_test(gates_give_base_and_slot),
+		cmocka_unit_test(etf_names_the_priorities_it_drops),
 		cmocka_unit_test(qdiscs_are_read_from_messages_of_any_kind),
 	};
 

@@ -207,6 +207,56 @@ static void each_mistake_is_named(void **state)
 	}
 }
 
+/* What works, but not as its user will have meant it. */
+static void what_misleads_is_warned_of(void **state)
+{
+	static const struct {
+		const char *text, *nic, *says, *path;
+	} cases[] = {
+		{ HEAD "  classes:\n  - {name: a, priorities: [7], queues: 0}\n"
+		       "  - {name: b, priorities: [0], queues: 1, launch-time: {}}\n  gates:\n"
+		       "  - {open: [a], duration: 50us}\n  - {open: [b], duration: 200us}\n",
+		  "I226", "which drops frames without a launch time (etf): ptp4l would go FAULTY",
+		  "schedule.ptp-priority" },
+		{ HEAD "  ptp-priority: 6\n  classes:\n  - {name: a, priorities: [6], queues: 0}\n"
+		       "  - {name: b, priorities: [0], queues: 1, launch-time: {}}\n  gates:\n"
+		       "  - {open: [a], duration: 50us}\n  - {open: [b], duration: 200us}\n",
+		  "I226",
+		  "priority 0, that of ARP, ssh and all other traffic, is in class 'b', which "
+		  "drops",
+		  "schedule.classes" },
+		{ HEAD "  mode: mqprio\n  classes:\n  - {name: a, priorities: [0], queues: 0-2}\n"
+		       "  - {name: b, priorities: [7], queues: 3, launch-time: {}}\n",
+		  "I226",
+		  "class 'b' has launch times, but queue 0 is served first, and queue 0 is that",
+		  "schedule.classes[1].queues" },
+		{ HEAD "  mode: mqprio\n  classes:\n  - {name: a, priorities: [7], queues: 0, "
+		       "launch-time: {}}\n  - {name: b, priorities: [0], queues: 1}\n",
+		  "LS1028A", "the highest queue is served first, and queue 1 is that of class 'b'",
+		  "schedule.classes[0].queues" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		bool found = false;
+
+		check(cases[i].text, cases[i].nic, 1000, 4);
+		for (unsigned f = 0; f < findings.count; f++)
+			found |= findings.list[f].level == FINDING_WARNING &&
+				 strstr(findings.list[f].text, cases[i].says) &&
+				 !strcmp(findings.list[f].path, cases[i].path);
+		if (!found || findings.errors)
+			fail_msg("case %zu, wanted '%s', got %u findings, first '%s'", i,
+				 cases[i].says, findings.count, findings.list[0].text);
+	}
+	/* one at a time: nothing to wait for */
+	check(HEAD "  classes:\n  - {name: a, priorities: [0], queues: 0}\n"
+		   "  - {name: b, priorities: [7], queues: 1, launch-time: {}}\n  gates:\n"
+		   "  - {open: [a], duration: 50us}\n  - {open: [b], duration: 200us}\n",
+	      "I226", 1000, 4);
+	assert_int_equal(findings.count, 0);
+}
+
 static void the_shortest_gate_is_the_kernels(void **state)
 {
 	(void)state;
@@ -498,6 +548,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_good_file_has_no_findings),
 		cmocka_unit_test(each_mistake_is_named),
+		cmocka_unit_test(what_misleads_is_warned_of),
 		cmocka_unit_test(the_shortest_gate_is_the_kernels),
 		cmocka_unit_test(windows_join_over_the_cycles_end),
 		cmocka_unit_test(guard_bands_close_earlier),
