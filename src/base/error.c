@@ -41,22 +41,69 @@ int error_system(struct error *err, const char *format, ...)
 	return -1;
 }
 
-int error_errno(struct error *err, int errnum, const char *format, ...)
+static void add_errno(struct error *err, int errnum)
 {
-	size_t used;
-	va_list args;
-
-	va_start(args, format);
-	set(err, STATUS_SYSTEM, format, args);
-	va_end(args);
-	used = strlen(err->text);
+	size_t used = strlen(err->text);
 	const char *name = strerrorname_np(errnum);
+
 	if (name)
 		snprintf(err->text + used, sizeof(err->text) - used, ": %s (%s)", strerror(errnum),
 			 name);
 	else /* the kernel's own numbers, such as ENOTSUPP (524), have no name in libc */
 		snprintf(err->text + used, sizeof(err->text) - used, ": errno %d%s", errnum,
 			 errnum == 524 ? " (ENOTSUPP)" : "");
+}
+
+int error_errno(struct error *err, int errnum, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	set(err, STATUS_SYSTEM, format, args);
+	va_end(args);
+	add_errno(err, errnum);
+	return -1;
+}
+
+int error_file(struct error *err, int errnum, const char *path, const char *format, ...)
+{
+	const char *slash = strrchr(path, '/');
+	int length = slash && slash != path ? (int)(slash - path) : 1;
+	const char *directory = slash ? path : ".";
+	size_t used;
+	va_list args;
+
+	va_start(args, format);
+	set(err, STATUS_SYSTEM, format, args);
+	va_end(args);
+	add_errno(err, errnum);
+	used = strlen(err->text);
+	if (length > 128)
+		length = 128;
+	switch (errnum) {
+	case ENOENT:
+		snprintf(err->text + used, sizeof(err->text) - used,
+			 "; make its directory first: mkdir -p '%.*s'", length, directory);
+		break;
+	case EACCES:
+	case EPERM:
+		snprintf(err->text + used, sizeof(err->text) - used,
+			 "; name a file in a directory that this user may write, '%.*s' is none",
+			 length, directory);
+		break;
+	case EROFS:
+		snprintf(err->text + used, sizeof(err->text) - used,
+			 "; '%.*s' is mounted read-only: name a file elsewhere", length, directory);
+		break;
+	case ENOSPC:
+	case EDQUOT:
+		snprintf(err->text + used, sizeof(err->text) - used,
+			 "; make room in '%.*s', or name a file elsewhere", length, directory);
+		break;
+	default:
+		snprintf(err->text + used, sizeof(err->text) - used, "; name another file");
+	}
+	make_printable(err->text);
 	return -1;
 }
 

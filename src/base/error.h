@@ -36,6 +36,13 @@ int error_system(struct error *err, const char *format, ...) __attribute__((form
 int error_errno(struct error *err, int errnum, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/*
+ * As error_errno, about a file or directory that cannot be written: the fix that the reason calls for stands behind it
+ * ("; make its directory first: mkdir -p DIR"). Returns -1.
+ */
+int error_file(struct error *err, int errnum, const char *path, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
 /* Puts "PREFIX: " in front of the text that is already there, to name a file, a line or a stream. */
 void error_prefix(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

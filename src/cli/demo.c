@@ -99,15 +99,16 @@ static int make_directory(struct demo *demo, struct error *err)
 {
 	if (demo->keep) {
 		if (mkdir(demo->keep, 0777) && errno != EEXIST)
-			return error_errno(err, errno, "--keep %s: cannot make the directory",
-					   demo->keep);
+			return error_file(err, errno, demo->keep,
+					  "--keep %s: cannot make the directory", demo->keep);
 		snprintf(demo->directory, sizeof(demo->directory), "%s", demo->keep);
 	} else {
 		snprintf(demo->directory, sizeof(demo->directory), "%s/tsnpub-demo-XXXXXX",
 			 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
 		if (!mkdtemp(demo->directory))
-			return error_errno(err, errno, "%s: cannot make a directory for the logs",
-					   demo->directory);
+			return error_file(err, errno, demo->directory,
+					  "%s: cannot make a directory for the logs",
+					  demo->directory);
 		demo->temporary = true;
 	}
 	snprintf(demo->tx_log, sizeof(demo->tx_log), "%s/tx.tsnlog", demo->directory);
@@ -212,7 +213,7 @@ static int await_receiver(struct demo *demo, pid_t receiver, int ready, struct e
 		if (fds[1].revents && read(demo->signals, &info, sizeof(info)) == sizeof(info) &&
 		    info.ssi_signo != SIGCHLD) {
 			demo->interrupted = (int)info.ssi_signo;
-			return error_system(err, "interrupted");
+			return error_system(err, "interrupted before anything was sent");
 		}
 	}
 }
@@ -279,7 +280,7 @@ static int run(struct demo *demo, struct error *err)
 		return error_system(err, "the report failed with status %d", status);
 	if (demo->keep)
 		fprintf(stderr, "tsnpub demo: logs kept: %s %s\n", demo->rx_log, demo->tx_log);
-	return demo->interrupted ? 128 + demo->interrupted : status;
+	return status;
 }
 
 int cmd_demo(int argc, char **argv)
@@ -312,8 +313,10 @@ int cmd_demo(int argc, char **argv)
 	sigaddset(&set, SIGCHLD);
 	if (check_options(&demo, &err))
 		return error_report(&err);
-	if (sigprocmask(SIG_BLOCK, &set, NULL))
-		return error_report((error_errno(&err, errno, "sigprocmask"), &err));
+	if (sigprocmask(SIG_BLOCK, &set, NULL)) {
+		error_errno(&err, errno, "sigprocmask");
+		return error_report(&err);
+	}
 	demo.signals = signalfd(-1, &set, SFD_CLOEXEC);
 	if (demo.signals < 0) {
 		error_errno(&err, errno, "signalfd");
@@ -335,5 +338,7 @@ out:
 	if (demo.receiver_netns >= 0)
 		close(demo.receiver_netns);
 	close(demo.signals);
-	return result < 0 ? error_report(&err) : result;
+	if (result < 0)
+		result = error_report(&err);
+	return demo.interrupted ? 128 + demo.interrupted : result;
 }

@@ -19,6 +19,7 @@
 #include "report/live.h"
 #include "report/output.h"
 #include "report/text.h"
+#include "report/verdict.h"
 
 struct view {
 	const struct publish_request *request;
@@ -128,14 +129,19 @@ static void tick(void *context, struct publisher *publisher)
 	total = tx_metrics_total(metrics, NULL);
 	if (total) {
 		const struct tx_counts *n = &total->counts;
+		enum stamp_source source = tx_best_source(total);
+		uint64_t late = source == SOURCE_COUNT ? 0 : n->late[source];
 		const struct live_counter counters[] = {
-			{ "sent", n->sent },           { "skipped", n->skipped },
-			{ "refused", n->refused },     { "missed", n->missed + n->invalid },
-			{ "link down", n->link_down }, { "paused", n->paused },
+			{ "sent", n->sent },
+			{ "skipped", n->skipped },
+			{ "refused", n->refused },
+			{ "missed", n->missed + n->invalid },
+			{ "link down", n->link_down },
+			{ "paused", n->paused },
+			{ "late", late },
 		};
 		struct live_figure figures[2] = { { "wake-up", SOURCE_USER, &recent->wake } };
 		size_t shown = 2;
-		enum stamp_source source = tx_best_source(total);
 		struct live_view live = {
 			.cycle_ns = o->cycle_ns,
 			.elapsed_ns = clock_now_ns(CLOCK_MONOTONIC) - view->started_ns,
@@ -199,8 +205,8 @@ static json_t *oddities_object(const struct publisher_counts *n)
 }
 
 static int print_json(const struct publish_request *request, struct publisher *publisher,
-		      const struct publisher_counts *counts, const struct blame_session *blame,
-		      struct error *err)
+		      const struct publisher_counts *counts, const struct verdict *verdict,
+		      const struct blame_session *blame, struct error *err)
 {
 	const struct publisher_setup *s = publisher_setup(publisher);
 	char run[16], realtime[REALTIME_TEXT];
@@ -220,6 +226,8 @@ static int print_json(const struct publish_request *request, struct publisher *p
 	json_object_set_new(document, "tai_offset_s", json_integer(s->tai_offset_s));
 	json_object_set_new(document, "sync", json_string(s->sync));
 	json_object_set_new(document, "counters", oddities_object(counts));
+	if (verdict->judged)
+		json_object_set_new(document, "verdict", verdict_json(verdict));
 	if (request->publisher.log_path)
 		json_object_set_new(document, "log", json_string(request->publisher.log_path));
 	if (blame->blame)
@@ -241,18 +249,36 @@ static void warn_of_refusals(uint64_t refused, int reason)
 			  : "");
 }
 
-/* 1 where something that was promised did not happen. */
-static int verdict(struct publisher *publisher, const struct publisher_counts *counts)
+/*
+ * 1 where something that was promised did not happen. A bar that was set (--deadline, --sla) judges all frames that
+ * were due. Without one a skipped cycle is no failure: on a machine without a real-time kernel some always are.
+ */
+static int status_of(const struct verdict *verdict, const struct tx_stream *total,
+		     const struct publisher_counts *counts)
 {
-	struct tx_stream *total = tx_metrics_total(publisher_metrics(publisher, NULL), NULL);
-	int status = counts->stopped_early || counts->link_losses ? STATUS_BAR_MISSED : STATUS_GOOD;
+	const struct tx_counts *n = &total->counts;
 
+	if (counts->stopped_early || !n->sent)
+		return STATUS_BAR_MISSED;
+	if (verdict->judged)
+		return verdict->met ? STATUS_GOOD : STATUS_BAR_MISSED;
+	return counts->link_losses || n->refused || n->missed || n->invalid ? STATUS_BAR_MISSED
+									    : STATUS_GOOD;
+}
+
+static int judge(struct publisher *publisher, double sla, const struct publisher_counts *counts,
+		 struct verdict *verdict, struct error *err)
+{
+	const struct tx_metrics *metrics = publisher_metrics(publisher, NULL);
+	struct tx_stream *total = tx_metrics_total(metrics, NULL);
+	int status;
+
+	*verdict = verdict_of_tx(metrics, sla);
 	publisher_metrics_unlock(publisher);
-	if (total && (!total->counts.sent || total->counts.refused || total->counts.missed ||
-		      total->counts.invalid))
-		status = STATUS_BAR_MISSED;
-	if (total)
-		warn_of_refusals(total->counts.refused, counts->last_refusal);
+	if (!total)
+		return error_errno(err, ENOMEM, "cannot sum up");
+	warn_of_refusals(total->counts.refused, counts->last_refusal);
+	status = status_of(verdict, total, counts);
 	tx_stream_free(total);
 	return status;
 }
@@ -264,6 +290,7 @@ static int run(const struct publish_request *request, struct error *err)
 	const struct publisher_events events = { started, tick, say, &view };
 	struct publisher_counts counts;
 	struct publisher *publisher;
+	struct verdict verdict;
 	int status = -1;
 
 	live_init(&view.live, stderr);
@@ -287,15 +314,18 @@ static int run(const struct publish_request *request, struct error *err)
 	blame_session_end(&view.blame, &publisher_metrics(publisher, NULL)->wake);
 	publisher_metrics_unlock(publisher);
 	publisher_counts(publisher, &counts);
-	status = verdict(publisher, &counts);
+	status = judge(publisher, request->sla, &counts, &verdict, err);
+	if (status < 0)
+		goto out;
 	if (request->json) {
-		if (print_json(request, publisher, &counts, &view.blame, err) < 0)
+		if (print_json(request, publisher, &counts, &verdict, &view.blame, err) < 0)
 			status = -1;
-	} else if (!request->quiet) {
+	} else {
 		text_print_tx(stdout, publisher_metrics(publisher, NULL));
 		publisher_metrics_unlock(publisher);
 		print_oddities(&counts);
 		blame_session_print(&view.blame);
+		verdict_print(stdout, &verdict);
 		if (output_stdout_done(err))
 			status = -1;
 	}

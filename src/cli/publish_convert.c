@@ -134,6 +134,9 @@ static int convert_frames(struct conversion *c)
 	p->has_source = true;
 	if (parse_mac(c->what, text, p->source, c->err) < 0)
 		return -1;
+	if (!memcmp(p->source, "\0\0\0\0\0", sizeof(p->source)))
+		return error_input(c->err, "%s '%s': bridges drop frames from this address",
+				   c->what, text);
 	if (p->source[0] & 1)
 		return error_input(c->err,
 				   "%s '%s': a multicast address cannot be a source; clear the "
@@ -242,6 +245,8 @@ static int convert_stamps(struct conversion *c)
 		if (i == 4)
 			return error_input(c->err, "%s '%.64s': auto, none, or some of sched,sw,hw",
 					   c->what, text);
+		if (!names[i].bits && text[length])
+			return error_input(c->err, "%s '%.64s': none stands alone", c->what, text);
 		p->stamps |= names[i].bits;
 		item += length;
 		if (!*item++)
@@ -257,6 +262,12 @@ static int convert_results(struct conversion *c)
 {
 	struct publish_request *request = c->request;
 
+	const char *text = given(c, PUBLISH_SLA);
+
+	if (text && parse_percent(c->what, text, &request->sla, c->err) < 0)
+		return -1;
+	if (duration(c, PUBLISH_DEADLINE, 1, DURATION_MAX_NS, &request->publisher.deadline_ns) < 0)
+		return -1;
 	request->publisher.log_path = given(c, PUBLISH_LOG);
 	if (request->publisher.log_path && !*request->publisher.log_path)
 		return error_input(c->err, "%s: an empty file name", c->what);
@@ -388,6 +399,43 @@ static int convert_streams(struct conversion *c)
 	return result;
 }
 
+/* Each may be right by itself: do they go together? */
+static int check_together(struct conversion *c)
+{
+	const struct publisher_options *p = &c->request->publisher;
+	char cycle[DURATION_TEXT];
+	const char *text;
+
+	format_duration(p->cycle_ns, cycle);
+	text = given(c, PUBLISH_SPIN);
+	if (text && p->pacing.spin_ns >= p->cycle_ns)
+		return error_input(c->err,
+				   "%s %.32s: not shorter than the cycle (%s), so the thread would "
+				   "never sleep; 20us to 100us do",
+				   c->what, text, cycle);
+	text = given(c, PUBLISH_RT_PRIORITY);
+	if (text && p->realtime.policy != REALTIME_FIFO && p->realtime.policy != REALTIME_RR)
+		return error_input(c->err,
+				   "%s %.32s: only --policy fifo and rr have a priority; leave it "
+				   "out, or use one of them",
+				   c->what, text);
+	if (c->request->blame && p->realtime.policy == REALTIME_DEADLINE) {
+		given(c, PUBLISH_BLAME);
+		return error_input(c->err,
+				   "%s looks at one CPU, and a SCHED_DEADLINE thread cannot be "
+				   "pinned to one; use --policy fifo",
+				   c->what);
+	}
+	text = given(c, PUBLISH_TIMESTAMP_EVERY);
+	if (text && !p->stamps_auto && !p->stamps)
+		return error_input(
+			c->err,
+			"%s %.32s: with --timestamps none there are no stamps; leave one "
+			"of them out",
+			c->what, text);
+	return 0;
+}
+
 int publish_convert(const struct publish_texts *line, const struct config_file *file,
 		    struct publish_request *request, struct error *err)
 {
@@ -396,7 +444,7 @@ int publish_convert(const struct publish_texts *line, const struct config_file *
 	memset(request, 0, sizeof(*request));
 	if (convert_iface(&c) < 0 || convert_length(&c) < 0 || convert_frames(&c) < 0 ||
 	    convert_timing(&c) < 0 || convert_sync(&c) < 0 || convert_realtime(&c) < 0 ||
-	    convert_stamps(&c) < 0 || convert_results(&c) < 0)
+	    convert_stamps(&c) < 0 || convert_results(&c) < 0 || check_together(&c) < 0)
 		return -1;
 	return convert_streams(&c);
 }

@@ -59,13 +59,19 @@ static const struct option_row options[PUBLISH_OPTIONS] = {
 	[PUBLISH_BLAME] = { "blame", 0, NULL, 5, "find out who made the late wake-ups late" },
 	[PUBLISH_BLAME_OVER] = { "blame-over", 0, "TIME", 5,
 				 "look at wake-ups later than this (P99.9 so far)" },
+	[PUBLISH_DEADLINE] = { "deadline", 0, "TIME", 6,
+			       "a frame whose TX stamp is later than this after its launch is "
+			       "late" },
+	[PUBLISH_SLA] = { "sla", 0, "PERCENT", 6,
+			  "share of the frames due that must leave in time: 99.99% (with "
+			  "--deadline: 100%)" },
 	[PUBLISH_TIMESTAMPS] = { "timestamps", 0, "LIST", 6,
 				 "TX stamps: auto (hw and sw), none, or some of sched,sw,hw" },
 	[PUBLISH_TIMESTAMP_EVERY] = { "timestamp-every", 0, "N", 6,
 				      "ask for stamps of one frame in N (chosen by rate and NIC)" },
 	[PUBLISH_LOG] = { "log", 'l', "FILE", 6, "write a record of each frame" },
 	[PUBLISH_JSON] = { "json", 'j', NULL, 6, "the summary as one JSON document" },
-	[PUBLISH_QUIET] = { "quiet", 'q', NULL, 6, "no live line and no summary, only warnings" },
+	[PUBLISH_QUIET] = { "quiet", 'q', NULL, 6, "no live line: warnings and the summary only" },
 };
 
 const char *publish_option_name(enum publish_option option)
@@ -90,7 +96,7 @@ static const char *const groups[] = {
 	"When they leave:",
 	"The clocks:",
 	"The cyclic thread:",
-	"Stamps and results:",
+	"Stamps, bars and results:",
 };
 
 /* titles, options, --stream, --config, end */
@@ -230,7 +236,8 @@ const struct argp publish_argp = {
 	.doc = "Publishes cyclic Ethernet frames, each with a launch time on CLOCK_TAI.\v"
 	       "TIME needs a unit: 250us, 1ms, 2s. Exit status: 0 done; 1 done, but frames were "
 	       "refused, missed "
-	       "their launch or the link was lost; 2 wrong usage or input; 3 the system refuses or "
+	       "their launch or the link was lost, or a bar (--deadline, --sla) was missed; 2 "
+	       "wrong usage or input; 3 the system refuses or "
 	       "lacks something.\n\n"
 	       "Example: tsnpub --iface enp1s0 --cycle 250us --duration 10s --log tx.tsnlog",
 };

@@ -42,6 +42,8 @@ enum publish_option {
 	PUBLISH_STRICT,
 	PUBLISH_BLAME,
 	PUBLISH_BLAME_OVER,
+	PUBLISH_DEADLINE,
+	PUBLISH_SLA,
 	PUBLISH_TIMESTAMPS,
 	PUBLISH_TIMESTAMP_EVERY,
 	PUBLISH_LOG,
@@ -69,6 +71,7 @@ struct publish_request {
 	bool apply; /* the file's schedule for the length of the run */
 	bool blame;
 	int64_t blame_over_ns; /* 0: follow the measured P99.9 */
+	double sla; /* fraction that must leave in time; 0: none */
 };
 
 struct config_file;

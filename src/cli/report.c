@@ -57,6 +57,26 @@ static const struct argp_option option_table[] = {
 	{ NULL, 0, NULL, 0, NULL, 0 },
 };
 
+/* A log that stands behind an option is the file to write, not one to read. */
+static error_t no_log(const struct options *o)
+{
+	const struct {
+		const char *option, *path;
+	} outputs[] = { { "csv", o->csv }, { "pcapng", o->pcapng }, { "html", o->html } };
+
+	for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++)
+		if (outputs[i].path && output_is_log(outputs[i].path)) {
+			error_input(o->err,
+				    "--%s '%.128s': that would be the file to write, and no log is "
+				    "given to read; write: tsnpub report --%s OUT.%s %.128s",
+				    outputs[i].option, outputs[i].path, outputs[i].option,
+				    outputs[i].option, outputs[i].path);
+			return EINVAL;
+		}
+	error_input(o->err, "no log given; write: tsnpub report RX.tsnlog TX.tsnlog");
+	return EINVAL;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -91,11 +111,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->paths[o->path_count++] = arg;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		error_input(o->err, "no log given; write: tsnpub report RX.tsnlog TX.tsnlog");
-		return EINVAL;
+		return no_log(o);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
+}
+
+static bool same(const char *a, const char *b)
+{
+	return a && b && !strcmp(a, b);
 }
 
 static int check_options(struct report *r, struct error *err)
@@ -113,6 +137,10 @@ static int check_options(struct report *r, struct error *err)
 	if (o->json && o->html && !strcmp(o->html, "-"))
 		return error_input(err,
 				   "--json and --html - both want stdout; name a file for --html");
+	if (same(o->csv, o->html) || same(o->csv, o->pcapng) || same(o->html, o->pcapng))
+		return error_input(err,
+				   "--csv, --html and --pcapng: two of them name the same file; "
+				   "give each its own");
 	if (o->compare && (o->csv || o->pcapng || o->html))
 		return error_input(
 			err, "--compare does not go together with --csv, --pcapng and --html");

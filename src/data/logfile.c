@@ -138,18 +138,20 @@ static int write_header(int fd, const char *path, enum record_kind kind, const j
 	free(text);
 	error = write_all(fd, header, sizeof(header), &done);
 	if (error)
-		return error_errno(err, error, "log '%.128s': cannot write its header", path);
+		return error_file(err, error, path, "log '%.128s': cannot write its header", path);
 	return 0;
 }
 
-/* What stands at `path` may be replaced only if it is a regular file that nobody is writing. */
+/* What stands at `path` may be replaced only if it is empty or a log, and nobody is writing it. */
 static int check_replaceable(const char *path, struct error *err)
 {
+	char start[sizeof(magic)];
 	struct stat st;
 	int fd, busy;
+	bool foreign;
 
 	if (lstat(path, &st))
-		return errno == ENOENT ? 0 : error_errno(err, errno, "log '%.128s'", path);
+		return errno == ENOENT ? 0 : error_file(err, errno, path, "log '%.128s'", path);
 	if (!S_ISREG(st.st_mode))
 		return error_input(err, "log '%.128s': %s; name a regular file or a new one", path,
 				   S_ISDIR(st.st_mode)   ? "a directory"
@@ -159,7 +161,14 @@ static int check_replaceable(const char *path, struct error *err)
 	if (fd < 0)
 		return 0; /* not readable, but its directory may still let it be replaced */
 	busy = flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+	foreign = st.st_size && (read(fd, start, sizeof(start)) != (ssize_t)sizeof(start) ||
+				 memcmp(start, magic, sizeof(magic)));
 	close(fd);
+	if (foreign)
+		return error_input(err,
+				   "log '%.128s': there is a file of that name that is no log, and "
+				   "it is not overwritten; name another one, or remove it",
+				   path);
 	if (busy)
 		return error_input(err, "log '%.128s': another process is writing it", path);
 	return 0;
@@ -187,14 +196,14 @@ struct log_writer *log_create(const char *path, enum record_kind kind, const jso
 	/* complete before it takes the name: the former file stays whole until then */
 	log->fd = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (log->fd < 0 || !log->path) {
-		error_errno(err, errno, "log '%.128s': cannot create it", path);
+		error_file(err, errno, path, "log '%.128s': cannot create it", path);
 		goto out;
 	}
 	flock(log->fd, LOCK_EX | LOCK_NB);
 	if (write_header(log->fd, path, kind, description, err))
 		goto out_unlink;
 	if (rename(partial, path)) {
-		error_errno(err, errno, "log '%.128s': cannot create it", path);
+		error_file(err, errno, path, "log '%.128s': cannot create it", path);
 		goto out_unlink;
 	}
 	free(partial);
@@ -223,8 +232,8 @@ static int fail(struct log_writer *log, int error, size_t bytes_done, struct err
 	if (bytes_done % RECORD_SIZE &&
 	    ftruncate(log->fd, (off_t)(LOGFILE_HEADER_SIZE + log->written * RECORD_SIZE)))
 		errno = 0;
-	return error_errno(err, error, "log '%.128s': stopped after %llu records", log->path,
-			   (unsigned long long)log->written);
+	return error_file(err, error, log->path, "log '%.128s': stopped after %llu records",
+			  log->path, (unsigned long long)log->written);
 }
 
 int log_flush(struct log_writer *log, struct error *err)

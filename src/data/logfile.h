@@ -25,7 +25,7 @@ struct log_writer;
 struct log_reader;
 
 /*
- * Creates `path` (an existing regular file is replaced, never followed elsewhere half-written) and
+ * Creates `path` (an existing log is replaced as a whole, any other file with something in it is left alone) and
  * writes the header. `description` is borrowed. Returns NULL with the error filled in.
  * Only one thread may use the writer: the one that does no cyclic work.
  */

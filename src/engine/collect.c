@@ -35,11 +35,16 @@ static void drop_privileges(void)
 	capability_keep_only(1ULL << CAP_IPC_LOCK, &ignored);
 }
 
-void publisher_take_record(void *context, const struct tx_record *record)
+void publisher_take_record(void *context, const struct tx_record *taken)
 {
 	struct publisher *p = context;
+	struct tx_record copy = *taken;
+	const struct tx_record *record = &copy;
 	int64_t wake;
 
+	/* an interface that is being removed refuses frames, for lack of room it says, before it is seen to be down */
+	if (copy.status & TX_REFUSED && atomic_load(&p->control.link_down))
+		copy.status = (uint16_t)((copy.status & ~TX_REFUSED) | TX_LINK_DOWN);
 	tx_metrics_add(p->metrics, record);
 	if (p->log)
 		spsc_push(&p->records, record);

@@ -181,8 +181,9 @@ void collector_event(struct collector *c, const struct cycle_event *event, int64
 	/* the launch may lie ahead, and what is reported then */
 	if (launch_time && event->launch > event->submit && event->submit != STAMP_NONE)
 		w->until_ns += event->launch - event->submit;
-	/* a refused launch time is explained by the error queue */
-	w->complete = event->status & (TX_SENT | TX_REFUSED) ? !w->missing && !launch_time : true;
+	/* why a frame was refused, the error queue or the end of the link may still tell */
+	w->complete = event->status & TX_SENT ? !w->missing && !launch_time
+					      : !(event->status & TX_REFUSED);
 	c->next_seq[event->stream] = event->seq + (event->status & (TX_SENT | TX_REFUSED) ? 1 : 0);
 	/* withheld frames share the number of the one that is sent next: nothing is ever matched to them */
 	w->next = NONE;

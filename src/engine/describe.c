@@ -15,6 +15,8 @@ static json_t *describe_options(const struct publisher *p)
 	json_object_set_new(options, "lead_ns", json_integer(s->pacing.lead_ns));
 	json_object_set_new(options, "spin_ns", json_integer(p->options.pacing.spin_ns));
 	json_object_set_new(options, "base_ns", json_integer(s->base_ns));
+	if (p->options.deadline_ns)
+		json_object_set_new(options, "deadline_ns", json_integer(p->options.deadline_ns));
 	json_object_set_new(options, "pacing", json_string(pacing_name(s->pacing.kind)));
 	json_object_set_new(options, "pacing_reason", json_string(s->pacing.reason));
 	json_object_set_new(options, "ethertype", json_string(ethertype));

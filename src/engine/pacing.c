@@ -159,12 +159,22 @@ static int choose_launch_time(const struct pacing_request *request,
 }
 
 /* Released by this program: at the launch, and not when half of the time to the next one is over. */
-static void choose_release(const struct pacing_request *request, const struct pacing_facts *facts,
-			   struct pacing *pacing)
+static int choose_release(const struct pacing_request *request, const struct pacing_facts *facts,
+			  struct pacing *pacing, struct error *err)
 {
+	char lead[DURATION_TEXT], cycle[DURATION_TEXT];
+
+	if (request->lead_ns >= facts->cycle_ns)
+		return error_input(
+			err,
+			"--lead %s: not shorter than the cycle (%s), and with pacing %s a frame "
+			"leaves as soon as it is handed over; leave --lead out",
+			format_duration(request->lead_ns, lead),
+			format_duration(facts->cycle_ns, cycle), pacing_name(pacing->kind));
 	pacing->lead_ns = request->lead_ns > 0 ? request->lead_ns : 0;
 	pacing->late_max_ns = facts->cycle_ns / 2;
 	pacing->span_ns = 0;
+	return 0;
 }
 
 /*
@@ -285,13 +295,15 @@ int pacing_choose(const struct pacing_request *request, const struct pacing_fact
 					   "(tsnpub schedule apply), or "
 					   "use --pacing timer",
 					   facts->ifname);
-		choose_release(request, facts, pacing);
+		if (choose_release(request, facts, pacing, err) < 0)
+			return -1;
 		snprintf(pacing->reason, sizeof(pacing->reason),
 			 "taprio, no etf: released at the launch, which must lie inside of the "
 			 "slot");
 		break;
 	default:
-		choose_release(request, facts, pacing);
+		if (choose_release(request, facts, pacing, err) < 0)
+			return -1;
 		snprintf(pacing->reason, sizeof(pacing->reason), "%s",
 			 o.with_gate ? "as asked for, although taprio is installed"
 				     : "neither etf nor taprio on its queues: released by this "

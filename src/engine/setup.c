@@ -210,7 +210,8 @@ static int open_transmit(struct publisher *p, struct error *err)
 
 static int make_collector(struct publisher *p, struct error *err)
 {
-	struct tx_options metrics = { .lead_ns = p->setup.pacing.lead_ns };
+	struct tx_options metrics = { .lead_ns = p->setup.pacing.lead_ns,
+				      .deadline_ns = p->options.deadline_ns };
 	struct collector_settings settings = {
 		.streams = p->options.streams,
 		.wire_ns = p->wire_ns,

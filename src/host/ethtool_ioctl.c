@@ -75,9 +75,9 @@ int ethtool_driver(const char *ifname, struct ethtool_driver *driver, struct err
 int ethtool_statistics(const char *ifname, struct ethtool_statistic **statistics, size_t *count,
 		       struct error *err)
 {
-	struct {
+	union {
 		struct ethtool_sset_info info;
-		uint32_t length;
+		uint8_t room[sizeof(struct ethtool_sset_info) + sizeof(uint32_t)];
 	} sizes = { .info = { .cmd = ETHTOOL_GSSET_INFO, .sset_mask = 1ULL << ETH_SS_STATS } };
 	struct ethtool_gstrings *names = NULL;
 	struct ethtool_stats *values = NULL;
@@ -93,7 +93,7 @@ int ethtool_statistics(const char *ifname, struct ethtool_statistic **statistics
 		result = failed(ifname, "statistics", err);
 		goto out;
 	}
-	n = sizes.info.sset_mask ? sizes.length : 0;
+	n = sizes.info.sset_mask ? sizes.info.data[0] : 0;
 	if (!n || n > STATISTICS_MAX) {
 		result = ETHTOOL_ABSENT;
 		goto out;

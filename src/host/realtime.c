@@ -130,10 +130,8 @@ void realtime_release(struct realtime *rt)
 	if (rt->latency_fd >= 0)
 		close(rt->latency_fd); /* closing withdraws the request */
 	rt->latency_fd = -1;
-	rt->latency_held = false;
 	if (rt->memory_locked)
 		munlockall();
-	rt->memory_locked = false;
 }
 
 int realtime_choose_cpu(void)

@@ -68,7 +68,10 @@ void realtime_process(struct realtime *rt);
  */
 void realtime_thread(struct realtime *rt);
 
-/* Undoes realtime_process(). Harmless after realtime_init() alone, and twice. */
+/*
+ * Undoes realtime_process(). Harmless after realtime_init() alone, and twice. `rt` still tells what was in force, for
+ * the summary.
+ */
 void realtime_release(struct realtime *rt);
 
 /*

@@ -314,22 +314,6 @@ static void judge_rx(const struct analysis *a, struct verdict *v)
 	rx_stream_free(total);
 }
 
-static void judge_tx(const struct analysis *a, struct verdict *v)
-{
-	struct tx_stream *total = tx_metrics_total(a->tx, NULL);
-	const struct tx_counts *c;
-
-	if (!total)
-		return;
-	c = &total->counts;
-	v->source = tx_best_source(total);
-	if (a->tx->options.deadline_ns && v->source != SOURCE_COUNT)
-		v->late = c->late[v->source];
-	v->due = c->records;
-	v->missed = c->records - c->sent + c->missed + c->invalid + v->late;
-	tx_stream_free(total);
-}
-
 struct verdict analysis_verdict(const struct analysis *a)
 {
 	struct verdict v = { .source = SOURCE_COUNT };
@@ -339,8 +323,7 @@ struct verdict analysis_verdict(const struct analysis *a)
 		deadline = a->rx->options.deadline_ns;
 		judge_rx(a, &v);
 	} else if (a->tx) {
-		deadline = a->tx->options.deadline_ns;
-		judge_tx(a, &v);
+		return verdict_of_tx(a->tx, a->options.sla);
 	} else if (a->wake) {
 		deadline = a->wake->deadline_ns;
 		v.due = a->wake->latency.count + a->wake->skipped;
@@ -348,12 +331,6 @@ struct verdict analysis_verdict(const struct analysis *a)
 		v.missed = a->wake->late + a->wake->skipped;
 		v.source = SOURCE_USER;
 	}
-	if (v.missed > v.due)
-		v.missed = v.due;
-	v.judged = v.due && (deadline || a->options.sla > 0);
-	v.miss_rate = v.due ? (double)v.missed / (double)v.due : 0.0;
-	v.required = a->options.sla > 0 ? a->options.sla : 1.0;
-	/* 1 - miss_rate would round: whole frames are compared */
-	v.met = (double)v.missed <= (1.0 - v.required) * (double)v.due * (1 + 1e-12);
+	verdict_finish(&v, deadline, a->options.sla);
 	return v;
 }

@@ -14,6 +14,7 @@
 #include "data/logfile.h"
 #include "data/metrics.h"
 #include "data/sync_metrics.h"
+#include "report/verdict.h"
 
 /* One frame, or one wake-up, as far as the logs know it. */
 struct joined_frame {
@@ -70,18 +71,7 @@ enum stamp_source analysis_rx_stamp(const struct log_reader *log);
 /* The deadline that was asked for, else the one in the log's description; 0: none. */
 int64_t analysis_deadline(const struct analysis_options *options, const struct log_reader *log);
 
-/* What the run is judged by: how many were due, and how many of them were not in time. */
-struct verdict {
-	bool judged; /* a deadline or an SLA was set, and there is something to judge */
-	uint64_t due;
-	uint64_t missed; /* late, lost, or not sent */
-	uint64_t late; /* of them, late */
-	enum stamp_source source; /* of the stamps that late was judged by; SOURCE_COUNT: none */
-	double miss_rate;
-	double required; /* fraction in time that is demanded: the SLA, else 1 */
-	bool met;
-};
-
+/* What the run is judged by: the receiver's log if there is one, else the sender's, else the wake-ups. */
 struct verdict analysis_verdict(const struct analysis *analysis);
 
 #endif

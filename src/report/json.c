@@ -56,8 +56,23 @@ static json_t *figures_array(const struct figure *figures, size_t count)
 	return array;
 }
 
-static json_t *tx_counts_object(const struct tx_counts *c)
+static json_t *late_object(enum stamp_source source, int64_t deadline_ns, uint64_t judged,
+			   uint64_t late)
 {
+	json_t *o = json_object();
+
+	json_object_set_new(o, "source", json_string(source_name(source)));
+	json_object_set_new(o, "deadline_ns", json_integer(deadline_ns));
+	set_count(o, "judged", judged);
+	set_count(o, "late", late);
+	json_object_set_new(o, "miss_rate", json_real((double)late / (double)judged));
+	return o;
+}
+
+static json_t *tx_counts_object(const struct tx_stream *s, int64_t deadline_ns)
+{
+	const struct tx_counts *c = &s->counts;
+	enum stamp_source best = tx_best_source(s);
 	json_t *o = json_object();
 
 	set_count(o, "due", c->records);
@@ -69,6 +84,10 @@ static json_t *tx_counts_object(const struct tx_counts *c)
 	set_count(o, "missed", c->missed);
 	set_count(o, "invalid", c->invalid);
 	set_count(o, "unsynced", c->unsynced);
+	if (deadline_ns && best != SOURCE_COUNT)
+		json_object_set_new(o, "late",
+				    late_object(best, deadline_ns, s->launch_error[best]->count,
+						c->late[best]));
 	return o;
 }
 
@@ -81,7 +100,7 @@ json_t *json_of_tx(const struct tx_metrics *m)
 
 	if (!total)
 		goto out;
-	counts = tx_counts_object(&total->counts);
+	counts = tx_counts_object(total, m->options.deadline_ns);
 	set_count(counts, "other_frames", m->other_frames);
 	json_object_set_new(o, "sent", counts);
 	n = figures_of_tx(total, false, figures);
@@ -93,7 +112,7 @@ json_t *json_of_tx(const struct tx_metrics *m)
 
 		set_run(stream, s->run);
 		json_object_set_new(stream, "stream", json_integer(s->stream));
-		json_object_set_new(stream, "sent", tx_counts_object(&s->counts));
+		json_object_set_new(stream, "sent", tx_counts_object(s, m->options.deadline_ns));
 		n = figures_of_tx(s, false, figures);
 		json_object_set_new(stream, "figures", figures_array(figures, n));
 		json_array_append_new(streams, stream);
@@ -120,18 +139,10 @@ static json_t *rx_counts_object(const struct rx_stream *s, int64_t deadline_ns)
 	set_count(o, "stray", c.sequence.stray);
 	set_count(o, "restarts", c.sequence.restarts);
 	set_count(o, "unsynced", c.unsynced);
-	if (deadline_ns && best != SOURCE_COUNT) {
-		json_t *late = json_object();
-		uint64_t judged = s->latency[best]->count;
-
-		json_object_set_new(late, "source", json_string(source_name(best)));
-		json_object_set_new(late, "deadline_ns", json_integer(deadline_ns));
-		set_count(late, "judged", judged);
-		set_count(late, "late", c.late[best]);
-		json_object_set_new(late, "miss_rate",
-				    json_real((double)c.late[best] / (double)judged));
-		json_object_set_new(o, "late", late);
-	}
+	if (deadline_ns && best != SOURCE_COUNT)
+		json_object_set_new(
+			o, "late",
+			late_object(best, deadline_ns, s->latency[best]->count, c.late[best]));
 	return o;
 }
 

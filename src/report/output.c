@@ -10,12 +10,20 @@
 
 #define BUFFER (1 << 18)
 
-static bool is_log(const char *path)
+bool output_is_log(const char *path)
 {
+	static const char suffix[] = ".tsnlog";
+	size_t length = strlen(path);
 	char magic[8] = { 0 };
-	FILE *file = fopen(path, "re");
+	struct stat st;
+	FILE *file;
 	bool log;
 
+	if (length >= strlen(suffix) && !strcmp(path + length - strlen(suffix), suffix))
+		return true;
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return false;
+	file = fopen(path, "re");
 	if (!file)
 		return false;
 	log = fread(magic, 1, sizeof(magic), file) == sizeof(magic) &&
@@ -45,12 +53,6 @@ static int open_file(struct output *o, const char *what, struct error *err)
 		if (S_ISDIR(st.st_mode))
 			return error_input(err, "%s '%.128s': a directory; name a file", what,
 					   o->path);
-		if (S_ISREG(st.st_mode) && is_log(o->path))
-			return error_input(
-				err,
-				"%s '%.128s': this is a log and is not overwritten; name "
-				"another file, then the logs",
-				what, o->path);
 		direct = !S_ISREG(st.st_mode);
 	}
 	if (!direct && asprintf(&o->partial, "%s.%d.tmp", o->path, (int)getpid()) < 0) {
@@ -65,7 +67,7 @@ static int open_file(struct output *o, const char *what, struct error *err)
 		o->file = fdopen(fd, "w");
 	if (o->file)
 		return 0;
-	error_errno(err, errno, "%s '%.128s': cannot write it", what, o->path);
+	error_file(err, errno, o->path, "%s '%.128s': cannot write it", what, o->path);
 	if (fd >= 0) {
 		close(fd);
 		if (!direct && !o->nameless)
@@ -89,6 +91,11 @@ int output_open(struct output *o, const char *what, const char *path, struct err
 	}
 	if (!*path)
 		return error_input(err, "%s '': no file name", what);
+	if (output_is_log(path))
+		return error_input(err,
+				   "%s '%.128s': the name of a log, and logs are not overwritten; "
+				   "name the file to write, then the logs",
+				   what, path);
 	/* through links, so that a linked file is replaced and not the link */
 	real = realpath(path, NULL);
 	o->path = real ? real : strdup(path);
@@ -140,7 +147,7 @@ int output_commit(struct output *o, struct error *err)
 		error = errno;
 	o->file = NULL;
 	if (error) {
-		error_errno(err, error, "'%.128s': cannot write it", o->path);
+		error_file(err, error, o->path, "'%.128s': cannot write it", o->path);
 		output_abort(o);
 		return -1;
 	}

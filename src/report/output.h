@@ -19,6 +19,9 @@ struct output {
 	bool is_stdout;
 };
 
+/* A log's name (.tsnlog) or contents? */
+bool output_is_log(const char *path);
+
 /* Opens `path`; `what` names it in errors ("--csv"). Returns 0, or -1 with the error. */
 int output_open(struct output *output, const char *what, const char *path, struct error *err);
 

@@ -154,22 +154,10 @@ static void print_join(FILE *out, const struct analysis *a)
 			"repeated", c.repeated);
 }
 
-static void print_verdict(FILE *out, const struct analysis *a)
-{
-	struct verdict v = analysis_verdict(a);
-	char share[SHARE_TEXT];
-
-	if (!v.judged)
-		return;
-	fprintf(out,
-		"\nVerdict: %s: %" PRIu64 " of %" PRIu64
-		" not in time (%s), %.6g %% in time, demanded %.6g %%\n",
-		v.met ? "met" : "MISSED", v.missed, v.due, format_share(v.missed, v.due, share),
-		100.0 * (1.0 - v.miss_rate), 100.0 * v.required);
-}
-
 void summary_print(FILE *out, const struct analysis *a)
 {
+	struct verdict verdict = analysis_verdict(a);
+
 	if (a->tx)
 		text_print_tx(out, a->tx);
 	if (a->rx) {
@@ -190,7 +178,7 @@ void summary_print(FILE *out, const struct analysis *a)
 	summary_print_sync(out, "Receiver's clock", &a->rx_sync);
 	summary_print_sync(out, "Clock", &a->sync[0]);
 	summary_print_sync(out, "Clock (second log)", &a->sync[1]);
-	print_verdict(out, a);
+	verdict_print(out, &verdict);
 }
 
 static json_t *number(uint64_t value)
@@ -275,21 +263,6 @@ static json_t *join_json(const struct analysis *a)
 	json_object_set_new(o, "not_received", number(a->join.not_received));
 	json_object_set_new(o, "not_sent", number(a->join.not_sent));
 	json_object_set_new(o, "repeated", number(a->join.repeated));
-	return o;
-}
-
-static json_t *verdict_json(const struct verdict *v)
-{
-	json_t *o = json_object();
-
-	json_object_set_new(o, "met", json_boolean(v->met));
-	json_object_set_new(o, "due", number(v->due));
-	json_object_set_new(o, "missed", number(v->missed));
-	json_object_set_new(o, "late", number(v->late));
-	if (v->source != SOURCE_COUNT)
-		json_object_set_new(o, "source", json_string(source_name(v->source)));
-	json_object_set_new(o, "miss_rate", json_real(v->miss_rate));
-	json_object_set_new(o, "required", json_real(v->required));
 	return o;
 }
 

@@ -108,6 +108,44 @@ static void print_nonzero(FILE *out, const char *name, uint64_t value, uint64_t 
 		print_count(out, name, value, whole);
 }
 
+/* `stamps`: the figures that were judged; NULL: none has a stamp. */
+static void print_late(FILE *out, int64_t deadline_ns, uint64_t late, enum stamp_source source,
+		       const struct histogram *stamps)
+{
+	char deadline[DURATION_TEXT], share[SHARE_TEXT];
+
+	if (!deadline_ns)
+		return;
+	format_duration(deadline_ns, deadline);
+	if (!stamps) {
+		fprintf(out, "  %-14s %12s  no frame has a stamp to judge %s by\n", "late", "-",
+			deadline);
+		return;
+	}
+	fprintf(out, "  %-14s %12" PRIu64 "  %s of %" PRIu64 " beyond %s (%s stamps)\n", "late",
+		late, format_share(late, stamps->count, share), stamps->count, deadline,
+		source_name(source));
+}
+
+static void print_tx_late(FILE *out, const struct tx_metrics *m, const struct tx_stream *total)
+{
+	enum stamp_source best = tx_best_source(total);
+	bool any = best != SOURCE_COUNT;
+
+	print_late(out, m->options.deadline_ns, any ? total->counts.late[best] : 0, best,
+		   any ? total->launch_error[best] : NULL);
+}
+
+static void print_rx_late(FILE *out, const struct rx_metrics *m, const struct rx_stream *total)
+{
+	struct rx_counts c = rx_stream_counts(total);
+	enum stamp_source best = rx_best_source(total);
+	bool any = best != SOURCE_COUNT;
+
+	print_late(out, m->options.deadline_ns, any ? c.late[best] : 0, best,
+		   any ? total->latency[best] : NULL);
+}
+
 void text_print_tx(FILE *out, const struct tx_metrics *m)
 {
 	struct figure figures[FIGURES_MAX];
@@ -126,6 +164,7 @@ void text_print_tx(FILE *out, const struct tx_metrics *m)
 	print_nonzero(out, "paused", c->paused, c->records);
 	print_count(out, "missed launch", c->missed, c->sent);
 	print_nonzero(out, "invalid launch", c->invalid, c->sent);
+	print_tx_late(out, m, total);
 	print_nonzero(out, "unsynced", c->unsynced, c->sent);
 	print_nonzero(out, "other frames", m->other_frames, 0);
 	n = figures_of_tx(total, false, figures);
@@ -185,25 +224,6 @@ static void print_rx_stream(FILE *out, const struct rx_stream *s)
 	fprintf(out, " %12" PRId64 "\n", s->latency[best]->max);
 }
 
-static void print_late(FILE *out, const struct rx_metrics *m, const struct rx_stream *total)
-{
-	struct rx_counts c = rx_stream_counts(total);
-	enum stamp_source best = rx_best_source(total);
-	char deadline[DURATION_TEXT], share[SHARE_TEXT];
-
-	if (!m->options.deadline_ns)
-		return;
-	format_duration(m->options.deadline_ns, deadline);
-	if (best == SOURCE_COUNT) {
-		fprintf(out, "  %-14s %12s  no frame has a stamp to judge %s by\n", "late", "-",
-			deadline);
-		return;
-	}
-	fprintf(out, "  %-14s %12" PRIu64 "  %s of %" PRIu64 " beyond %s (%s stamps)\n", "late",
-		c.late[best], format_share(c.late[best], total->latency[best]->count, share),
-		total->latency[best]->count, deadline, source_name(best));
-}
-
 void text_print_rx(FILE *out, const struct rx_metrics *m)
 {
 	struct figure figures[FIGURES_MAX];
@@ -221,7 +241,7 @@ void text_print_rx(FILE *out, const struct rx_metrics *m)
 	print_count(out, "duplicate", c.sequence.duplicate, total->frames);
 	print_count(out, "reordered", c.sequence.reordered, total->frames);
 	print_nonzero(out, "reordered by", c.sequence.reorder_max, 0);
-	print_late(out, m, total);
+	print_rx_late(out, m, total);
 	print_nonzero(out, "unsynced", c.unsynced, total->frames);
 	print_nonzero(out, "stray", c.sequence.stray, total->frames);
 	print_nonzero(out, "restarts", c.sequence.restarts, 0);

@@ -201,6 +201,23 @@ static void misses_are_attributed_to_their_frame(void **state)
 	collector_free(c);
 }
 
+/* Why it was refused may show later: the link goes. */
+static void a_refused_frame_is_not_told_at_once(void **state)
+{
+	struct collector *c = make(0, false, 64);
+	struct cycle_event refused = sent(0, 0, false);
+
+	(void)state;
+	refused.status = TX_REFUSED;
+	collector_event(c, &refused, 0);
+	collector_settle(c, 100 * MS - 1);
+	assert_int_equal(record_count, 0);
+	collector_settle(c, 100 * MS);
+	assert_int_equal(record_count, 1);
+	assert_int_equal(records[0].status, TX_REFUSED);
+	collector_free(c);
+}
+
 static void a_launch_far_ahead_is_waited_for(void **state)
 {
 	struct collector *c = make(0, true, 64);
@@ -280,6 +297,7 @@ int main(void)
 		cmocka_unit_test(early_stamps_wait_past_a_skipped_frame),
 		cmocka_unit_test(early_stamps_of_lost_events_make_room),
 		cmocka_unit_test(misses_are_attributed_to_their_frame),
+		cmocka_unit_test(a_refused_frame_is_not_told_at_once),
 		cmocka_unit_test(a_launch_far_ahead_is_waited_for),
 		cmocka_unit_test(gaps_become_one_record_a_frame),
 		cmocka_unit_test(a_full_ring_gives_the_oldest_up),

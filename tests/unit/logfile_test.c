@@ -46,6 +46,8 @@ static struct tx_record record(int64_t seq)
 
 static void write_log(uint64_t count)
 {
+	unlink(path); /* a damaged one would not be overwritten */
+
 	json_t *description = json_pack("{s:s, s:{s:I}}", "host", "here", "options", "lead_ns",
 					(json_int_t)250000);
 	struct error err = ERROR_INIT;
@@ -128,6 +130,35 @@ static void a_cut_off_log_is_read_up_to_the_cut(void **state)
 	assert_int_equal(records[8].seq, 8);
 	assert_int_equal(log_read(log, records, 20, &err), 0);
 	log_reader_free(log);
+}
+
+static void files_that_are_no_logs_are_left_alone(void **state)
+{
+	struct error err = ERROR_INIT;
+	json_t *description = json_object();
+	char text[16] = "";
+	FILE *file;
+
+	(void)state;
+	file = fopen(path, "w");
+	fputs("iface: eth0\n", file);
+	fclose(file);
+	assert_null(log_create(path, RECORD_TX, description, &err));
+	assert_int_equal(err.status, STATUS_INPUT);
+	assert_non_null(strstr(err.text, "no log, and it is not overwritten"));
+	file = fopen(path, "r");
+	assert_non_null(fgets(text, sizeof(text), file));
+	fclose(file);
+	assert_string_equal(text, "iface: eth0\n");
+	/* an empty one, as mktemp makes it, and a log are replaced */
+	assert_int_equal(truncate(path, 0), 0);
+	for (int i = 0; i < 2; i++) {
+		struct log_writer *log = log_create(path, RECORD_TX, description, &err);
+
+		assert_non_null(log);
+		assert_int_equal(log_close(log, &err), 0);
+	}
+	json_decref(description);
 }
 
 static void damaged_headers_are_refused_by_name(void **state)
@@ -317,6 +348,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(what_is_written_is_read, remove_file),
 		cmocka_unit_test_teardown(a_cut_off_log_is_read_up_to_the_cut, remove_file),
+		cmocka_unit_test_teardown(files_that_are_no_logs_are_left_alone, remove_file),
 		cmocka_unit_test_teardown(damaged_headers_are_refused_by_name, remove_file),
 		cmocka_unit_test_teardown(json_that_is_not_an_object_is_refused, remove_file),
 		cmocka_unit_test_teardown(files_of_other_kinds_are_refused, remove_file),

@@ -88,6 +88,14 @@ static void nothing_installed_is_timer(void **state)
 	assert_int_equal(pacing.kind, PACING_TIMER);
 	assert_int_equal(pacing.lead_ns, 0);
 	assert_int_equal(pacing.late_max_ns, 500 * US);
+	request.lead_ns = facts.cycle_ns;
+	assert_int_equal(choose(), -1);
+	assert_int_equal(err.status, STATUS_INPUT);
+	assert_non_null(strstr(err.text, "--lead 1ms: not shorter than the cycle"));
+	request.lead_ns = facts.cycle_ns - 1;
+	assert_int_equal(choose(), 0);
+	assert_int_equal(pacing.lead_ns, facts.cycle_ns - 1);
+	request.lead_ns = -1;
 	assert_non_null(strstr(pacing.reason, "neither etf nor taprio"));
 	request.kind = PACING_LAUNCH_TIME;
 	assert_int_equal(choose(), -1);

@@ -92,7 +92,7 @@ static void every_option_arrives(void **state)
 				 "--lead 3us --spin 4us --deadline-mode on --on-link-loss stop "
 				 "--cpu 0 --rt-priority 99 "
 				 "--policy rr --strict --timestamps sched,hw --timestamp-every 10 "
-				 "-l x.tsnlog -j -q",
+				 "--deadline 30us --sla 99.9% -l x.tsnlog -j -q",
 				 NULL),
 			 0);
 	assert_int_equal(p->cycles, 5);
@@ -116,6 +116,8 @@ static void every_option_arrives(void **state)
 	assert_true(p->strict && request.json && request.quiet);
 	assert_int_equal(p->stamps, STAMP_SCHED | STAMP_HW);
 	assert_int_equal(p->stamp_every, 10);
+	assert_int_equal(p->deadline_ns, 30000);
+	assert_true(request.sla > 0.9989 && request.sla < 0.9991);
 	assert_string_equal(p->log_path, "x.tsnlog");
 	done();
 }
@@ -211,6 +213,18 @@ static void wrong_values_are_named_with_place_reason_and_fix(void **state)
 		{ "-i eth0 -c 1ms --stream id=1,offset=anywhere", NULL, "schedule plan" },
 		{ "-i eth0 -c 1ms --stream id=65520", NULL, "out of range" },
 		{ "-i eth0 -c 1ms stray", NULL, "'stray'" },
+		{ "-i eth0 -c 1ms --source 00:00:00:00:00:00", NULL, "bridges drop frames" },
+		{ "-i eth0 -c 1ms --spin 1ms", NULL, "--spin 1ms: not shorter than the cycle" },
+		{ "-i eth0 -c 1ms --rt-priority 5 --policy other", NULL, "fifo and rr have a" },
+		{ "-i eth0 -c 1ms --rt-priority 5 --policy deadline", NULL, "--rt-priority 5" },
+		{ "-i eth0 -c 1ms --blame --policy deadline", NULL, "use --policy fifo" },
+		{ "-i eth0 -c 1ms --timestamps none --timestamp-every 2", NULL, "no stamps" },
+		{ "-i eth0 -c 1ms --timestamps none,hw", NULL, "none stands alone" },
+		{ "-i eth0 -c 1ms --deadline 50", NULL, "--deadline '50': a time needs a unit" },
+		{ "-i eth0 -c 1ms --deadline 0", NULL, "--deadline '0': out of range" },
+		{ "-i eth0 -c 1ms --sla 99.9", NULL, "--sla '99.9': not a percentage" },
+		{ "-i eth0 -c 1ms --sla 100.1%", NULL, "--sla '100.1%': out of range" },
+		{ "", "iface: eth0\ncycle: 1ms\nspin: 2ms\n", "f.yaml: line 3: spin 2ms: not" },
 		{ "", "iface: eth0\ncycle: 250\n",
 		  "f.yaml: line 2: cycle '250': a time needs a unit" },
 		{ "", "iface: eth0\ncycle: 1ms\ncolour: red\n",

@@ -1,0 +1,85 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+# What --help lists is what the manual page describes, of every command, and what argp itself has to say is one line.
+# Needs no namespace.
+
+tsnpub=${TSNPUB:-$BATS_TEST_DIRNAME/../../build/tsnpub}
+man=$BATS_TEST_DIRNAME/../../man
+commands=(publish receive report demo doctor latency sync "schedule plan" "schedule apply" "schedule confirm"
+	"schedule show" "schedule check" "schedule clear")
+
+# The long options that a command's --help lists, but for those that all commands have (tsnpub.1).
+listed() {
+	"$tsnpub" $1 --help | sed -nE 's/^ +(-., )*--([a-z0-9-]+).*/\2/p' | grep -vxE 'help|usage|version' | sort -u
+}
+
+# Those that its page describes: the lines that begin with an option.
+described() {
+	grep -hE '^\*-' "$man/tsnpub-$1.1.scd" | grep -oE '\*--[a-z0-9-]+' | tr -d '*' | sed 's/^--//' | sort -u
+}
+
+# The short ones of an option's line belong to it as well: "-n, --count".
+short_listed() {
+	"$tsnpub" $1 --help | sed -nE 's/^ +-(.), --([a-z0-9-]+).*/\1 \2/p' | grep -vE ' (help|version)$' | sort -u
+}
+
+short_described() {
+	grep -hE '^\*-' "$man/tsnpub-$1.1.scd" | grep -oE '\*-.\*, \*--[a-z0-9-]+' | tr -d '*' |
+		sed -E 's/^-(.), --/\1 /' | sort -u
+}
+
+@test "manual: every option of --help is described, and every described one exists" {
+	for page in publish receive report demo doctor latency sync; do
+		diff <(listed "$page") <(described "$page") || { echo "tsnpub $page: < --help, > manual"; false; }
+		diff <(short_listed "$page") <(short_described "$page") || { echo "tsnpub $page: short options"; false; }
+		[ -n "$(listed "$page")" ]
+	done
+	for command in plan apply confirm show check clear; do listed "schedule $command"; done | sort -u >"$BATS_TEST_TMPDIR/help"
+	diff "$BATS_TEST_TMPDIR/help" <(described schedule)
+}
+
+@test "manual: the publisher's options are those of its file" {
+	dir=$BATS_TEST_TMPDIR
+	for option in $(listed publish); do
+		case $option in
+		config | stream) continue ;;
+		esac
+		printf 'iface: nope\ncycle: 1ms\n' | grep -v "^$option:" >"$dir/c.yaml"
+		printf '%s: x\n' "$option" >>"$dir/c.yaml"
+		run "$tsnpub" --config "$dir/c.yaml"
+		[[ $output != *"unknown key"* ]] || { echo "$option: $output"; false; }
+	done
+}
+
+@test "manual: wrong usage of any command is one line with its fix, status 2" {
+	for command in "${commands[@]}"; do
+		run "$tsnpub" $command --nonsense
+		[ "$status" -eq 2 ] && [ "${#lines[@]}" -eq 1 ]
+		[ "$output" = "tsnpub: unrecognized option '--nonsense'; \`tsnpub $command --help\` lists the options" ]
+		run "$tsnpub" $command a b c
+		[ "$status" -eq 2 ] && [ "${#lines[@]}" -eq 1 ] || { echo "$command: $output"; false; }
+		[[ $output == "tsnpub: "* ]]
+		for help in --help -h "-?"; do
+			run "$tsnpub" $command $help
+			[ "$status" -eq 0 ] && [[ $output == "Usage: tsnpub $command "* ]]
+		done
+		run "$tsnpub" $command --version
+		[ "$status" -eq 0 ] && [[ $output == "tsnpub "[0-9]* ]]
+		status=0
+		"$tsnpub" $command --help >/dev/full 2>"$BATS_TEST_TMPDIR/err" || status=$?
+		[ "$status" -eq 3 ] && grep -q "cannot write to stdout: No space left" "$BATS_TEST_TMPDIR/err"
+	done
+	run "$tsnpub" nonsense
+	[ "$status" -eq 2 ]
+	[ "$output" = "tsnpub: unknown command 'nonsense'; \`tsnpub --help\` lists them" ]
+	run "$tsnpub" schedule nonsense
+	[ "$status" -eq 2 ] && [ "${#lines[@]}" -eq 1 ]
+	# what was forgotten is said as well
+	run "$tsnpub" receive --iface
+	[ "$status" -eq 2 ]
+	[ "$output" = "tsnpub: option '--iface' requires an argument; \`tsnpub receive --help\` lists the options" ]
+	run "$tsnpub" report
+	[ "$status" -eq 2 ] && [[ $output == "tsnpub: no log given; write: "* ]]
+	run "$tsnpub" -i
+	[ "$status" -eq 2 ] && [ "${#lines[@]}" -eq 1 ]
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What --deadline and --sla make of a sender's run. */
+#include "cmocka_all.h"
+
+#include <stdlib.h>
+
+#include "report/verdict.h"
+
+static struct tx_metrics *metrics;
+
+/* A frame of the one stream; `error` is that of its software stamp, INT64_MIN: without one. */
+static void add(uint16_t status, int64_t error)
+{
+	static int64_t seq;
+	struct tx_record r = {
+		.seq = seq, .launch = 1000000 * (seq + 1), .stream = 1, .status = status, .run = 5
+	};
+
+	seq++;
+	if (error != INT64_MIN)
+		r.tx_sw = r.launch + error;
+	tx_metrics_add(metrics, &r);
+}
+
+static void begin(int64_t deadline_ns)
+{
+	struct tx_options options = { .lead_ns = 0, .deadline_ns = deadline_ns };
+
+	metrics = tx_metrics_new(&options);
+	assert_non_null(metrics);
+}
+
+static struct verdict judge(double sla)
+{
+	struct verdict v = verdict_of_tx(metrics, sla);
+
+	return v;
+}
+
+static void what_was_not_sent_or_late_is_missed(void **state)
+{
+	struct verdict v;
+
+	(void)state;
+	begin(100);
+	for (int i = 0; i < 95; i++)
+		add(TX_SENT, 100); /* not above it */
+	add(TX_SENT, 101);
+	add(TX_SKIPPED, INT64_MIN);
+	add(TX_REFUSED, INT64_MIN);
+	add(TX_LINK_DOWN, INT64_MIN);
+	add(TX_SENT | TX_MISSED, INT64_MIN);
+	v = judge(0);
+	assert_true(v.judged);
+	assert_int_equal(v.due, 100);
+	assert_int_equal(v.late, 1);
+	assert_int_equal(v.missed, 5);
+	assert_int_equal(v.source, SOURCE_SW);
+	assert_true(v.required == 1.0);
+	assert_false(v.met);
+	/* whole frames are compared: five of a hundred are just what 95 % allow */
+	assert_true(judge(0.95).met);
+	assert_false(judge(0.951).met);
+	tx_metrics_free(metrics);
+}
+
+static void without_a_bar_nothing_is_judged(void **state)
+{
+	(void)state;
+	begin(0);
+	assert_false(judge(0.9).judged); /* nothing was due */
+	add(TX_SENT, 5000);
+	add(TX_SKIPPED, INT64_MIN);
+	assert_false(judge(0).judged);
+	assert_true(judge(0.5).judged);
+	assert_true(judge(0.5).met);
+	assert_int_equal(judge(0.5).late, 0);
+	assert_false(judge(0.6).met);
+	tx_metrics_free(metrics);
+}
+
+static void one_stamp_in_n_speaks_for_all(void **state)
+{
+	struct verdict v;
+
+	(void)state;
+	begin(100);
+	for (int i = 0; i < 100; i++) /* one in ten is stamped, and one in five of these late */
+		add(TX_SENT, i % 10 ? INT64_MIN : i % 50 ? 0 : 200);
+	v = judge(0.8);
+	assert_int_equal(v.late, 20);
+	assert_true(v.met);
+	assert_false(judge(0.81).met);
+	tx_metrics_free(metrics);
+}
+
+static void it_is_told_in_one_line(void **state)
+{
+	struct verdict v = { .due = 1000, .missed = 2000, .late = 3, .source = SOURCE_HW };
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	json_t *o;
+
+	(void)state;
+	verdict_print(out, &v); /* nothing: not judged */
+	verdict_finish(&v, 50, 0.999);
+	assert_int_equal(v.missed, 1000);
+	v.missed = 1;
+	verdict_finish(&v, 50, 0.999);
+	verdict_print(out, &v);
+	fclose(out);
+	assert_string_equal(text, "\nVerdict: met: 1 of 1000 not in time (0.1 %), 99.9 % in time, "
+				  "demanded 99.9 %\n");
+	free(text);
+	o = verdict_json(&v);
+	assert_true(json_is_true(json_object_get(o, "met")));
+	assert_int_equal(json_integer_value(json_object_get(o, "missed")), 1);
+	assert_string_equal(json_string_value(json_object_get(o, "source")), "hw");
+	json_decref(o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_not_sent_or_late_is_missed),
+		cmocka_unit_test(without_a_bar_nothing_is_judged),
+		cmocka_unit_test(one_stamp_in_n_speaks_for_all),
+		cmocka_unit_test(it_is_told_in_one_line),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
