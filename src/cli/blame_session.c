@@ -67,21 +67,16 @@ void blame_session_measure(struct blame_session *s)
 		s->measured = !blame_measure(s->blame, &s->cost);
 }
 
-bool blame_session_tick(struct blame_session *s, const struct histogram *latency)
+void blame_session_tick(struct blame_session *s, const struct histogram *latency)
 {
-	int64_t top, middle, worst = 0;
+	int64_t top, middle;
 
 	if (!s->blame)
-		return false;
-	blame_collect(s->blame, s->tally, &worst);
-	if (worst > s->worst_ns)
-		s->worst_ns = worst;
-	if (s->stop_over_ns && worst > s->stop_over_ns)
-		return true;
+		return;
+	blame_collect(s->blame, s->tally);
 	if (!s->over_ns && latency->count >= SETTLED && histogram_percentile(latency, 1000, &top) &&
 	    histogram_percentile(latency, 2, &middle))
 		set_threshold(s, top > middle + WORTH_NS ? top : middle + WORTH_NS);
-	return false;
 }
 
 void blame_session_end(struct blame_session *s, const struct histogram *latency)

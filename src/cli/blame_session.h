@@ -15,14 +15,13 @@ struct blame_session {
 	/* set by the command */
 	int cpu; /* of the cyclic thread; negative: not pinned */
 	int64_t over_ns; /* what counts as late; 0: follow the measured P99.9 */
-	int64_t stop_over_ns; /* end at the first one later than this; 0: never */
+	int64_t stop_over_ns; /* the run ends at the first one later than this, so that is looked at; 0: never */
 	int64_t cycle_ns;
 	/* the session's own */
 	struct blame *blame; /* NULL: not available, which was said */
 	struct blame_tally *tally;
 	struct blame_cost cost;
 	bool measured;
-	int64_t worst_ns;
 };
 
 /*
@@ -40,11 +39,8 @@ void blame_session_start(struct blame_session *session, int tid);
 /* Measures the cost, once, while the thread is cyclic. Takes 200 ms. */
 void blame_session_measure(struct blame_session *session);
 
-/*
- * Takes what was kept, and moves the threshold with the latency so far. True when a wake-up was later than
- * stop_over_ns. A few times a second at least.
- */
-bool blame_session_tick(struct blame_session *session, const struct histogram *latency);
+/* Takes what was kept, and moves the threshold with the latency so far. A few times a second at least. */
+void blame_session_tick(struct blame_session *session, const struct histogram *latency);
 
 /* The cyclic thread has ended: what runs on its CPU now does not count any more. */
 void blame_session_end(struct blame_session *session, const struct histogram *latency);

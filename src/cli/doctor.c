@@ -54,47 +54,27 @@ static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, NULL, 0 },
 };
 
+static const struct argument_place places[] = {
+	ARGUMENT_TEXT('i', struct options, iface),
+	ARGUMENT_TEXT('C', struct options, cpus),
+	ARGUMENT_TEXT(KEY_FOR, struct options, cycle),
+	ARGUMENT_TEXT(KEY_PRIORITY, struct options, priority),
+	ARGUMENT_FLAG('b', struct options, brief),
+	ARGUMENT_FLAG('j', struct options, json),
+	ARGUMENT_FLAG(KEY_FIX, struct options, fix),
+	ARGUMENT_FLAG(KEY_YES, struct options, yes),
+	ARGUMENT_FLAG(KEY_UNDO, struct options, undo),
+	ARGUMENT_TEXT(KEY_ROOT, struct options, root),
+	ARGUMENT_END,
+};
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	struct options *options = state->input;
-
-	switch (key) {
-	case 'i':
-		options->iface = arg;
-		return 0;
-	case 'C':
-		options->cpus = arg;
-		return 0;
-	case KEY_FOR:
-		options->cycle = arg;
-		return 0;
-	case KEY_PRIORITY:
-		options->priority = arg;
-		return 0;
-	case 'b':
-		options->brief = true;
-		return 0;
-	case 'j':
-		options->json = true;
-		return 0;
-	case KEY_FIX:
-		options->fix = true;
-		return 0;
-	case KEY_YES:
-		options->yes = true;
-		return 0;
-	case KEY_UNDO:
-		options->undo = true;
-		return 0;
-	case KEY_ROOT:
-		options->root = arg;
-		return 0;
-	case ARGP_KEY_ARG:
+	if (key == ARGP_KEY_ARG) {
 		argp_error(state, "'%s': takes no argument", arg);
 		return EINVAL;
-	default:
-		return ARGP_ERR_UNKNOWN;
 	}
+	return arguments_store(places, state->input, key, arg);
 }
 
 static volatile sig_atomic_t interrupted;

@@ -3,9 +3,8 @@
 
 #include <inttypes.h>
 
-void tracer_print(FILE *out, enum tracer_kind kind, const struct tracer_verdict *v)
+static void print_verdict(FILE *out, enum tracer_kind kind, const struct tracer_verdict *v)
 {
-	fprintf(out, "\nThe kernel's tracer %s: ", tracer_name(kind));
 	if (!v->samples) {
 		if (kind == TRACER_HWLAT)
 			fprintf(out, "no gap of 10 us or more: no sign of SMIs\n");
@@ -44,7 +43,20 @@ void tracer_print(FILE *out, enum tracer_kind kind, const struct tracer_verdict 
 	}
 }
 
-json_t *tracer_json(enum tracer_kind kind, const struct tracer_verdict *v)
+void tracer_print(FILE *out, const struct tracer *tracer, bool frozen)
+{
+	const char *line;
+
+	fprintf(out, "\nThe kernel's tracer %s: ", tracer_name(tracer->kind));
+	print_verdict(out, tracer->kind, &tracer->verdict);
+	if (!frozen || !tracer_last_line(tracer, 0))
+		return;
+	fprintf(out, "  its trace, frozen there, ends:\n");
+	for (unsigned i = 0; (line = tracer_last_line(tracer, i)); i++)
+		fprintf(out, "    %s\n", line);
+}
+
+static json_t *verdict_json(enum tracer_kind kind, const struct tracer_verdict *v)
 {
 	json_t *o = json_pack("{s:s,s:I}", "tracer", tracer_name(kind), "samples",
 			      (json_int_t)v->samples);
@@ -77,5 +89,18 @@ json_t *tracer_json(enum tracer_kind kind, const struct tracer_verdict *v)
 	default:
 		break;
 	}
+	return o;
+}
+
+json_t *tracer_json(const struct tracer *tracer, bool frozen)
+{
+	json_t *o = verdict_json(tracer->kind, &tracer->verdict), *lines = json_array();
+	const char *line;
+
+	for (unsigned i = 0; frozen && (line = tracer_last_line(tracer, i)); i++)
+		json_array_append_new(lines, json_string(line));
+	if (frozen)
+		json_object_set(o, "trace", lines);
+	json_decref(lines);
 	return o;
 }

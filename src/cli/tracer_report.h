@@ -8,7 +8,8 @@
 
 #include "host/tracer.h"
 
-void tracer_print(FILE *out, enum tracer_kind kind, const struct tracer_verdict *verdict);
-json_t *tracer_json(enum tracer_kind kind, const struct tracer_verdict *verdict);
+/* `frozen`: the end of the trace too, which --stop-over has frozen at the offender. */
+void tracer_print(FILE *out, const struct tracer *tracer, bool frozen);
+json_t *tracer_json(const struct tracer *tracer, bool frozen);
 
 #endif

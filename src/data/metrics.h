@@ -177,7 +177,6 @@ struct wake_metrics {
 	uint64_t unsynced;
 	int64_t next_seq; /* number of the wake-up that comes next; 0: none so far */
 	struct histogram latency; /* wake - expected; source: user */
-	struct histogram timer; /* timer interrupt - expected, where it was traced */
 };
 
 /* A zeroed struct (but for the deadline) is empty. */

@@ -78,8 +78,7 @@ struct wake_record {
 	int64_t seq;
 	int64_t expected; /* the time asked for */
 	int64_t wake; /* the time read after the wake-up */
-	int64_t timer; /* when the timer interrupt ran (blame), else STAMP_NONE */
-	int64_t reserved[3];
+	int64_t reserved[4];
 	uint16_t stream; /* 0 */
 	uint16_t status;
 	uint32_t run;

@@ -20,12 +20,9 @@ void wake_metrics_add(struct wake_metrics *m, const struct wake_record *r)
 	histogram_add(&m->latency, value, (uint64_t)r->seq, r->stream);
 	if (m->deadline_ns && value > m->deadline_ns)
 		m->late++;
-	if (r->timer != STAMP_NONE && !__builtin_sub_overflow(r->timer, r->expected, &value))
-		histogram_add(&m->timer, value, (uint64_t)r->seq, r->stream);
 }
 
 void wake_metrics_free(struct wake_metrics *m)
 {
 	histogram_free(&m->latency);
-	histogram_free(&m->timer);
 }

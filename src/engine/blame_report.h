@@ -48,8 +48,8 @@ struct blame_tally {
 /* Splits the case and adds it. Returns how late it was. Pure. */
 int64_t blame_tally_add(struct blame_tally *tally, const struct blame_case *late);
 
-/* Takes what blame has kept. Returns how many; *worst_ns (may be NULL) the latest of them. */
-size_t blame_collect(struct blame *blame, struct blame_tally *tally, int64_t *worst_ns);
+/* Takes what blame has kept. */
+void blame_collect(struct blame *blame, struct blame_tally *tally);
 
 /*
  * What to do about a part, one line with commands, for a real-time thread on `cpu`; `others` are the CPUs

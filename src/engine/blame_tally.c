@@ -69,21 +69,15 @@ int64_t blame_tally_add(struct blame_tally *tally, const struct blame_case *late
 	return late->awake - late->due;
 }
 
-size_t blame_collect(struct blame *blame, struct blame_tally *tally, int64_t *worst_ns)
+void blame_collect(struct blame *blame, struct blame_tally *tally)
 {
 	struct blame_case late;
-	size_t count = 0;
 
 	while (blame_take(blame, &late)) {
-		int64_t late_ns = blame_tally_add(tally, &late);
-
-		if (worst_ns && late_ns > *worst_ns)
-			*worst_ns = late_ns;
+		blame_tally_add(tally, &late);
 		blame_release(blame);
-		count++;
 	}
 	tally->unkept = blame_unkept(blame);
-	return count;
 }
 
 static const char *softirq_advice(uint32_t vector)

@@ -337,6 +337,9 @@ int tracer_start(struct tracer *t, enum tracer_kind kind, int cpu, int64_t stop_
 	result = write_text(t->instance, "current_tracer", tracers[kind].name);
 	if (result)
 		return refuse(t, err, -result, "cannot switch it on");
+	/* who it was: interrupts and threads that held the CPU, as the tracer itself counts them */
+	if (stop_over_ns && (kind == TRACER_TIMERLAT || kind == TRACER_OSNOISE))
+		write_text(t->instance, "events/osnoise/enable", "1");
 	snprintf(text, sizeof(text), "%s/trace_pipe", t->instance);
 	t->pipe_fd = open(text, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (t->pipe_fd < 0 && kind != TRACER_IRQSOFF)
@@ -347,18 +350,44 @@ int tracer_start(struct tracer *t, enum tracer_kind kind, int cpu, int64_t stop_
 	return 0;
 }
 
+/* What timerlat and osnoise write when they stop by themselves. */
+#define STOP_MARK "stop tracing hit on cpu"
+
+static void take_line(struct tracer *t)
+{
+	char *last = t->last[t->lines++ % TRACER_LINES];
+
+	t->line[t->used] = '\0';
+	t->used = 0;
+	tracer_parse(t->kind, t->line, &t->verdict);
+	if (strstr(t->line, STOP_MARK))
+		t->stopped = true;
+	snprintf(last, TRACER_LINE, "%s", t->line);
+	for (; *last; last++)
+		if (*last < ' ' || *last > '~')
+			*last = ' ';
+}
+
 static void take_text(struct tracer *t, const char *text, size_t size)
 {
-	for (size_t i = 0; i < size; i++) {
-		if (text[i] != '\n') {
-			if (t->used < sizeof(t->line) - 1)
-				t->line[t->used++] = text[i];
-			continue;
-		}
-		t->line[t->used] = '\0';
-		t->used = 0;
-		tracer_parse(t->kind, t->line, &t->verdict);
-	}
+	for (size_t i = 0; i < size; i++)
+		if (text[i] == '\n')
+			take_line(t);
+		else if (t->used < sizeof(t->line) - 1)
+			t->line[t->used++] = text[i];
+}
+
+const char *tracer_last_line(const struct tracer *t, unsigned n)
+{
+	uint64_t kept = t->lines < TRACER_LINES ? t->lines : TRACER_LINES;
+
+	return n < kept ? t->last[(t->lines - kept + n) % TRACER_LINES] : NULL;
+}
+
+void tracer_freeze(struct tracer *t)
+{
+	if (t->instance[0])
+		write_text(t->instance, "tracing_on", "0");
 }
 
 void tracer_collect(struct tracer *t)
@@ -397,7 +426,7 @@ void tracer_stop(struct tracer *t)
 {
 	if (!t->instance[0])
 		return;
-	write_text(t->instance, "tracing_on", "0");
+	tracer_freeze(t);
 	if (t->kind == TRACER_IRQSOFF)
 		take_worst(t);
 	else

@@ -42,6 +42,10 @@ struct tracer_verdict {
 /* Takes in one line of the trace. False where it is none of this tracer's. Pure. */
 bool tracer_parse(enum tracer_kind kind, const char *line, struct tracer_verdict *verdict);
 
+/* The end of the trace: the lines before the offender at which --stop-over froze it. */
+#define TRACER_LINES 24
+#define TRACER_LINE 160
+
 struct tracer {
 	enum tracer_kind kind;
 	char tracefs[64];
@@ -50,8 +54,11 @@ struct tracer {
 	pid_t watch;
 	int pipe_fd; /* trace_pipe */
 	struct tracer_verdict verdict;
+	bool stopped; /* by itself, at its own first latency beyond `stop_over_ns` */
 	char line[512];
 	unsigned used; /* of `line` */
+	char last[TRACER_LINES][TRACER_LINE]; /* printable; line n stands at n % TRACER_LINES */
+	uint64_t lines; /* in all */
 };
 
 /*
@@ -64,6 +71,12 @@ int tracer_start(struct tracer *tracer, enum tracer_kind kind, int cpu, int64_t 
 
 /* Reads what the tracer has written, without waiting. */
 void tracer_collect(struct tracer *tracer);
+
+/* Freezes the trace: what comes from now on is not written any more. */
+void tracer_freeze(struct tracer *tracer);
+
+/* The n-th of the last lines, the oldest first; NULL from the end on. irqsoff has none: its worst case is its verdict. */
+const char *tracer_last_line(const struct tracer *tracer, unsigned n);
 
 /* Takes the last of it, removes the instance and puts everything back. Harmless on a zeroed one. */
 void tracer_stop(struct tracer *tracer);

@@ -98,6 +98,5 @@ size_t figures_of_wake(const struct wake_metrics *m, struct figure *figures)
 
 	add(figures, &n, "wakeup", "wake-up", "wake-due", &m->latency, 0, SOURCE_USER,
 	    SOURCE_COUNT);
-	add(figures, &n, "timer", "timer", "timer-due", &m->timer, 0, SOURCE_USER, SOURCE_COUNT);
 	return n;
 }
