@@ -257,13 +257,29 @@ static json_t *preemption_json(const struct mac_merge *state)
 			 "verify", state->verify_enabled);
 }
 
+/* Waits for the peer's answer: 0 in any case but an error; `state` has it. */
+static int wait_verified(const struct applying *a, struct mac_merge *state)
+{
+	int64_t end = clock_now_ns(CLOCK_MONOTONIC) + VERIFY_NS;
+
+	for (;;) {
+		struct timespec pause = ns_to_timespec(20 * NSEC_PER_MSEC);
+
+		if (mac_merge_get(a->device->link.name, state, a->err) || interrupted(a))
+			return -1;
+		if (state->verify == MAC_MERGE_VERIFY_SUCCEEDED ||
+		    state->verify == MAC_MERGE_VERIFY_FAILED || clock_now_ns(CLOCK_MONOTONIC) > end)
+			return 0;
+		nanosleep(&pause, NULL);
+	}
+}
+
 /* Preemptible classes need the MAC merge sublayer, and a peer that has it too: it is asked. */
 static int enable_preemption(struct applying *a)
 {
 	const char *name = a->device->link.name;
 	struct mac_merge now,
 		wanted = { .pmac_enabled = true, .tx_enabled = true, .verify_enabled = true };
-	int64_t end;
 	int absent;
 
 	if (!a->deployment->preemption)
@@ -278,23 +294,27 @@ static int enable_preemption(struct applying *a)
 				    name);
 	if (!a->state.preemption)
 		a->state.preemption = preemption_json(&now);
-	if (step(a, "frame preemption") || mac_merge_set(name, &wanted, a->err))
+	if (step(a, "frame preemption"))
 		return -1;
-	end = clock_now_ns(CLOCK_MONOTONIC) + VERIFY_NS;
-	do {
-		struct timespec pause = ns_to_timespec(20 * NSEC_PER_MSEC);
-
-		if (mac_merge_get(name, &now, a->err) || interrupted(a))
-			return -1;
-		if (now.verify == MAC_MERGE_VERIFY_SUCCEEDED)
-			return 0;
-		nanosleep(&pause, NULL);
-	} while (now.verify != MAC_MERGE_VERIFY_FAILED && clock_now_ns(CLOCK_MONOTONIC) < end);
-	return error_system(a->err,
-			    "%s: frame preemption is on, but the peer did not confirm it (verify "
-			    "status: %s); switch it on "
-			    "there, or remove preemptible",
-			    name, mac_merge_verify_name(now.verify));
+	absent = mac_merge_set(name, &wanted, a->err);
+	if (absent > 0)
+		return error_system(a->err, "%s: frame preemption (MAC merge) cannot be set", name);
+	if (absent || wait_verified(a, &now))
+		return -1;
+	if (now.verify == MAC_MERGE_VERIFY_SUCCEEDED)
+		return 0;
+	if (!a->options->force)
+		return error_system(
+			a->err,
+			"%s: frame preemption is on, but the peer did not confirm it (verify "
+			"status: %s); switch it on there first, or remove preemptible; --force "
+			"leaves it on, unconfirmed",
+			name, mac_merge_verify_name(now.verify));
+	finding_add(&a->result->notes, FINDING_WARNING, "schedule.classes",
+		    "the peer did not confirm frame preemption (verify status: %s): until it does "
+		    "no frame is cut",
+		    mac_merge_verify_name(now.verify));
+	return 0;
 }
 
 static int apply_steps(struct applying *a)
@@ -481,7 +501,12 @@ static int put_back(const struct state *state, const struct snapshot *snapshot, 
 				json_is_true(json_object_get(state->preemption, "verify")),
 		};
 
-		if (mac_merge_set(state->interface, &before, err))
+		int failed = mac_merge_set(state->interface, &before, err);
+
+		if (failed > 0)
+			error_system(err, "%s: frame preemption (MAC merge) cannot be set back",
+				     state->interface);
+		if (failed)
 			goto out;
 	}
 	if (device.link.up && !snapshot->was_up && device_set_up(nl, &device, false, err))

@@ -231,8 +231,10 @@ static int read_base_time(struct place *place, const char *text, struct schedule
 	}
 	schedule->base_kind = BASE_ABSOLUTE;
 	if (parse_duration(what, text, 0, INT64_MAX, &schedule->base_ns, place->err)) {
-		error_prefix(place->err,
-			     "write auto, 'phase 10us' or a TAI time such as 1790000000s");
+		size_t used = strlen(place->err->text);
+
+		snprintf(place->err->text + used, sizeof(place->err->text) - used,
+			 "; or write auto, or 'phase 10us'");
 		return -1;
 	}
 	return 0;

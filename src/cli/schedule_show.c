@@ -281,7 +281,9 @@ static void print_view(struct view *view)
 	if (view->has_preemption)
 		printf("  frame preemption: %s, verify %s, sent preemptibly now: %s, fragments "
 		       "from %u bytes\n",
-		       view->preemption.tx_enabled ? "on" : "off",
+		       view->preemption.tx_enabled     ? "on"
+		       : view->preemption.pmac_enabled ? "received only"
+						       : "off",
 		       mac_merge_verify_name(view->preemption.verify),
 		       view->preemption.tx_active ? "yes" : "no", view->preemption.tx_min_fragment);
 	for (unsigned i = 0; i < installed->foreign_count; i++)

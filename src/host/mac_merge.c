@@ -38,10 +38,9 @@ static uint32_t get_u32(const struct nlattr *attr)
 	return value ? *value : 0;
 }
 
-static int take(const struct nlmsghdr *answer, void *context)
+int mac_merge_parse(const struct nlmsghdr *answer, struct mac_merge *state)
 {
 	const struct nlattr *attrs[A_MM_MAX + 1];
-	struct mac_merge *state = context;
 	uint8_t verify;
 
 	if (answer->nlmsg_len < NLMSG_LENGTH(GENL_HDRLEN))
@@ -63,9 +62,26 @@ static int take(const struct nlmsghdr *answer, void *context)
 	return 0;
 }
 
-static bool is_absent(int result)
+void mac_merge_put(struct nlmsghdr *nlh, const char *ifname, const struct mac_merge *wanted)
 {
-	return result == -EOPNOTSUPP || result == -ENOENT || result == -EINVAL;
+	struct genlmsghdr *head = mnl_nlmsg_put_extra_header(nlh, sizeof(*head));
+	struct nlattr *nest;
+
+	head->cmd = wanted ? MSG_MM_SET : MSG_MM_GET;
+	head->version = ETHTOOL_GENL_VERSION;
+	nest = mnl_attr_nest_start(nlh, A_MM_HEADER);
+	mnl_attr_put_strz(nlh, ETHTOOL_A_HEADER_DEV_NAME, ifname);
+	mnl_attr_nest_end(nlh, nest);
+	if (!wanted)
+		return;
+	mnl_attr_put_u8(nlh, A_MM_PMAC_ENABLED, wanted->pmac_enabled);
+	mnl_attr_put_u8(nlh, A_MM_TX_ENABLED, wanted->tx_enabled);
+	mnl_attr_put_u8(nlh, A_MM_VERIFY_ENABLED, wanted->verify_enabled);
+}
+
+static int take(const struct nlmsghdr *answer, void *context)
+{
+	return mac_merge_parse(answer, context);
 }
 
 /* `set` NULL: get into *state. */
@@ -74,8 +90,6 @@ static int talk(const char *ifname, const struct mac_merge *set, struct mac_merg
 {
 	struct netlink *nl = netlink_open(NETLINK_GENERIC, err);
 	struct nlmsghdr *request;
-	struct genlmsghdr *head;
-	struct nlattr *nest;
 	int family, result;
 
 	if (!nl)
@@ -86,22 +100,13 @@ static int talk(const char *ifname, const struct mac_merge *set, struct mac_merg
 		return MAC_MERGE_ABSENT;
 	}
 	request = netlink_request(nl, (uint16_t)family, 0);
-	head = mnl_nlmsg_put_extra_header(request, sizeof(*head));
-	head->cmd = set ? MSG_MM_SET : MSG_MM_GET;
-	head->version = ETHTOOL_GENL_VERSION;
-	nest = mnl_attr_nest_start(request, A_MM_HEADER);
-	mnl_attr_put_strz(request, ETHTOOL_A_HEADER_DEV_NAME, ifname);
-	mnl_attr_nest_end(request, nest);
-	if (set) {
-		mnl_attr_put_u8(request, A_MM_PMAC_ENABLED, set->pmac_enabled);
-		mnl_attr_put_u8(request, A_MM_TX_ENABLED, set->tx_enabled);
-		mnl_attr_put_u8(request, A_MM_VERIFY_ENABLED, set->verify_enabled);
-	}
+	mac_merge_put(request, ifname, set);
 	result = netlink_talk(nl, request, set ? NULL : take, state);
-	if (result && !is_absent(result))
-		result = netlink_error(err, nl, result, "%s: frame preemption (MAC merge)", ifname);
-	else if (result)
+	/* a kernel that does not know the question, or a driver that has no answer */
+	if (result == -EOPNOTSUPP || (!set && result == -EINVAL))
 		result = MAC_MERGE_ABSENT;
+	else if (result)
+		result = netlink_error(err, nl, result, "%s: frame preemption (MAC merge)", ifname);
 	netlink_close(nl);
 	return result;
 }

@@ -34,6 +34,14 @@ struct mac_merge {
 	uint32_t verify_time_ms;
 };
 
+/*
+ * The body of the request, behind the netlink header: a question where `wanted` is NULL. mac_merge_parse() reads the answer to
+ * it: 0, or -EBADMSG. Pure.
+ */
+struct nlmsghdr;
+void mac_merge_put(struct nlmsghdr *nlh, const char *ifname, const struct mac_merge *wanted);
+int mac_merge_parse(const struct nlmsghdr *answer, struct mac_merge *state);
+
 /* 0, MAC_MERGE_ABSENT where the port or the kernel has none, or -1 with the error. */
 int mac_merge_get(const char *ifname, struct mac_merge *state, struct error *err);
 

@@ -92,9 +92,24 @@ body() {
 	{ body; printf '  gates:\n  - {open: [contrl], duration: 1ms}\n'; } | wrong "line 10" "'contrl': no class has this name"
 	{ body; printf '  gates: []\n'; } | wrong "line 9" "an empty list"
 	{ body; printf '  gates:\n  - {open: [control], duration: 1000}\n'; } | wrong "a time needs a unit"
-	{ body; printf '  gates:\n  - {open: [control], duration: 1ms, color: red}\n'; } | wrong "unknown key 'color'"
+	{ body; printf '  gates:\n  - {open: [control], duration: 1ms, color: red}\n'; } |
+		wrong "unknown key 'color'; \`man 5 tsnpub-schedule\`"
+	{ body; echo 'color: red'; } | wrong "line 9: unknown key 'color'; \`man tsnpub-publish\`"
 	{ body; printf '  gates:\n'; for _ in $(seq 10000); do printf '  - {open: [rest], duration: 1us}\n'; done; } |
 		wrong "10000 gates; at most 1024"
+}
+
+@test "base times that are negative, absurd or no times; classes that collide" {
+	gates='  gates:
+  - {open: [rest], duration: 1ms}'
+	for time in '-5s:must not be negative' '99999999999999999999s:out of range' '9223372036s:s ahead: until then no gate would move' \
+		'5:a time needs a unit' 'phase 1ms:out of range; 0ns to 999.999us' 'soon:not a time'; do
+		{ body; echo "$gates"; echo "  base-time: ${time%%:*}"; } | wrong 'x.yaml: line 11: schedule.base-time' "${time#*:}"
+	done
+	{ body | sed 's/1-3/0-3/'; echo "$gates"; } | wrong "line 8: schedule.classes[1].queues: class 'rest' shares queue 0 with class 'control'"
+	{ body | sed 's/1-3/1-4/'; echo "$gates"; } | wrong "has queue 4, but the NIC has 4 TX queues (0 to 3)"
+	{ body | sed 's/\[7\]/[7, 3]/'; echo "$gates"; } | wrong "line 8: schedule.classes[1].priorities: priority 3 belongs to class 'control' already"
+	{ body | sed 's/, queues: 0//'; echo "$gates"; } | wrong "line 7: schedule.classes[0].queues: class 'control' has no queues"
 }
 
 @test "two documents, 100 MB, a binary, nothing, a directory, a device" {

@@ -270,6 +270,8 @@ const struct ethtool_ops tsnsim_ethtool_ops = {
 	.get_sset_count		= get_sset_count,
 	.get_strings		= get_strings,
 	.get_ethtool_stats	= get_ethtool_stats,
+	.get_mm			= tsnsim_get_mm,
+	.set_mm			= tsnsim_set_mm,
 };
 
 void tsnsim_ethtool_init(struct tsnsim_port *port)
@@ -277,6 +279,7 @@ void tsnsim_ethtool_init(struct tsnsim_port *port)
 	int i;
 
 	port->autoneg = AUTONEG_ENABLE;
+	tsnsim_merge_init(port);
 	port->coalesce.rx_coalesce_usecs = 3;
 	port->coalesce.tx_coalesce_usecs = 3;
 	for (i = 0; i < ARRAY_SIZE(speeds); i++)

@@ -33,6 +33,7 @@
  * xdp_takes_rings	an XDP program reserves one TX ring for each possible CPU
  * crosststamp		PTP_SYS_OFFSET_PRECISE
  * vlan_strip		rx-vlan-offload is on from the start
+ * preemption		MAC merge can be switched on (frames are never cut in the model)
  */
 const struct tsnsim_model tsnsim_models[] = {
 	{
@@ -82,7 +83,7 @@ const struct tsnsim_model tsnsim_models[] = {
 		.queue_max_sdu = true, .cycle_extension = true, .negative_base = true,
 		.window_drops = true,
 		.etf_needs_tc = true, .etf_excludes_taprio = true,
-		.xdp_takes_rings = true, .vlan_strip = true,
+		.xdp_takes_rings = true, .vlan_strip = true, .preemption = true,
 	},
 	{ }
 };

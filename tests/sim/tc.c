@@ -118,7 +118,7 @@ static int setup_mqprio(struct tsnsim_port *port, struct tc_mqprio_qopt_offload 
 				return -EOPNOTSUPP;
 			}
 	}
-	if (mqprio->preemptible_tcs) {
+	if (mqprio->preemptible_tcs && !m->preemption) {
 		NL_SET_ERR_MSG_MOD(mqprio->extack, "Preemption is not supported yet");
 		return -EOPNOTSUPP;
 	}

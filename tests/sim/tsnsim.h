@@ -87,6 +87,7 @@ struct tsnsim_model {
 	bool xdp_takes_rings;
 	bool crosststamp;
 	bool vlan_strip;
+	bool preemption;
 };
 
 extern const struct tsnsim_model tsnsim_models[];
@@ -282,6 +283,8 @@ struct tsnsim_port {
 	u8 autoneg;
 	struct ethtool_coalesce coalesce;
 	struct ethtool_keee eee;
+	struct ethtool_mm_cfg mm;	/* under rtnl */
+	s64 mm_raw;			/* when it was set */
 	struct tsnsim_port_stats stats;
 	struct dentry *debugfs;
 };
@@ -434,6 +437,12 @@ void tsnsim_stamps_stop(struct tsnsim_port *port);
 /* ethtool.c */
 extern const struct ethtool_ops tsnsim_ethtool_ops;
 void tsnsim_ethtool_init(struct tsnsim_port *port);
+
+/* merge.c */
+int tsnsim_get_mm(struct net_device *dev, struct ethtool_mm_state *state);
+int tsnsim_set_mm(struct net_device *dev, struct ethtool_mm_cfg *cfg,
+		  struct netlink_ext_ack *extack);
+void tsnsim_merge_init(struct tsnsim_port *port);
 
 /* irq.c: interrupt lines that exist in software only */
 /* An unused line number, or -errno. */

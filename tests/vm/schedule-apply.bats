@@ -1,56 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Schedules on simulated NICs and on veth, with the kernel's own taprio, etf and mqprio: what is installed, seen by tc and by
 # the time of arrival of frames (virtual time); what comes back, and when.
-# vm: --timeout 400
+# vm: --timeout 200
 
-setup() {
-	cd "$BATS_TEST_TMPDIR"
-	FULL='  gates:
-  - {open: [control], duration: 200us}
-  - {open: [video], duration: 300us}
-  - {open: [rest], duration: 500us}'
-	LAUNCH=', launch-time: {delta: 200us}'
-}
-
-teardown() {
-	if [ -e /sys/module/tsnsim ]; then
-		tsnpub schedule clear tsn0 >/dev/null 2>&1 || true
-		rmmod tsnsim
-	fi
-	ip link del v0 2>/dev/null || true
-}
-
-sim() {
-	insmod /lab/modules/tsnsim.ko model="$1,$1" length_ns=0 "${@:2}"
-	ip link set tsn0 up
-	ip link set tsn1 up
-	sleep 0.3
-}
-
-veth() {
-	ip link add v0 numtxqueues 4 type veth peer name v1
-	ip link set v0 up
-	ip link set v1 up
-}
-
-# file MODE GATES [CONTROL [OTHERS [INTERFACE]]] > FILE
-file() {
-	cat <<-END
-	interface: ${5:-tsn0}
-	cycle: 1ms
-	schedule:
-	  mode: $1
-	  classes:
-	  - {name: control, priorities: [7], queues: 0$3}
-	  - {name: video, priorities: [5, 6], queues: 1$4}
-	  - {name: rest, priorities: [0, 1, 2, 3, 4], queues: 2-3$4}
-	$2
-	END
-}
-
-dump() {
-	tc -d qdisc show dev "${1:-tsn0}" | sed 's/refcnt [0-9]*//'
-}
+load schedule
 
 # in_windows TOLERANCE_NS (2: to the nanosecond, see gatewatch) < gatewatch's lines: every frame came, in [0, 200), [200, 500), [500, 1000) us
 in_windows() {
@@ -76,7 +29,7 @@ in_windows() {
 }
 
 @test "igc: reset of the adapter is waited for, the PHC's step moves the gates with it" {
-	sim i226 reset_step_ns=0
+	sim i226
 	file full-offload "$FULL" >a.yaml
 	tsnpub schedule apply a.yaml
 	gatewatch tsn0 tsn1 1000000 120 37000 7 5 0 | in_windows 2
@@ -103,7 +56,7 @@ in_windows() {
 	tsnpub schedule clear
 	rmmod tsnsim
 	# here etf's offload resets the adapter a second time
-	sim i226 reset_step_ns=0
+	sim i226
 	tsnpub schedule apply a.yaml --force
 	gatewatch tsn0 tsn1 1000000 120 37000 7 5 0 | in_windows 2
 }
@@ -165,10 +118,10 @@ in_windows() {
 }
 
 @test "a running schedule is changed in place where the NIC can, without losing a frame" {
-	sim i226 reset_step_ns=0
+	sim i226
 	file full-offload "$FULL" >a.yaml
 	tsnpub schedule apply a.yaml
-	sed 's/duration: 300us/duration: 250us/; s/duration: 500us/duration: 550us/' a.yaml >b.yaml
+	file full-offload "$OTHER" >b.yaml
 	run tsnpub schedule apply b.yaml
 	[ "$status" = 0 ]
 	[[ $output == *"the running schedule goes on until the base time"* ]]
@@ -182,7 +135,7 @@ in_windows() {
 	veth
 	file software "$FULL" '' '' v0 >a.yaml
 	tsnpub schedule apply a.yaml
-	sed 's/duration: 300us/duration: 250us/; s/duration: 500us/duration: 550us/' a.yaml >b.yaml
+	file software "$OTHER" '' '' v0 >b.yaml
 	tsnpub schedule apply b.yaml
 	run tsnpub schedule show v0
 	[[ $output == *"to come: cycle 1ms"* ]]
@@ -195,7 +148,7 @@ in_windows() {
 }
 
 @test "I225 and changed classes: deleted and added, said beforehand" {
-	sim i225 reset_step_ns=0
+	sim i225
 	file full-offload "$FULL" >a.yaml
 	tsnpub schedule apply a.yaml
 	run tsnpub schedule apply a.yaml
@@ -215,7 +168,7 @@ in_windows() {
 	dump >before
 	file full-offload "$FULL" "$LAUNCH" >a.yaml
 	tsnpub schedule apply a.yaml
-	sed 's/duration: 300us/duration: 250us/; s/duration: 500us/duration: 550us/' a.yaml >b.yaml
+	file full-offload "$OTHER" "$LAUNCH" >b.yaml
 	tsnpub schedule apply b.yaml
 	tsnpub schedule clear
 	dump | diff before -

@@ -3,71 +3,17 @@
 # that would cut their user off.
 # vm: --timeout 400
 
-setup() {
-	cd "$BATS_TEST_TMPDIR"
-	FULL='  gates:
-  - {open: [control], duration: 200us}
-  - {open: [video], duration: 300us}
-  - {open: [rest], duration: 500us}'
-	LAUNCH=', launch-time: {delta: 200us}'
-}
+load schedule
 
-teardown() {
-	if [ -e /sys/module/tsnsim ]; then
-		tsnpub schedule clear tsn0 >/dev/null 2>&1 || true
-		rmmod tsnsim
-	fi
-	for link in v0 br0 bond0; do
-		ip link del $link 2>/dev/null || true
-	done
-	rm -f /run/tsnpub/schedule-*
-}
-
-sim() {
-	insmod /lab/modules/tsnsim.ko model="$1,$1" length_ns=0 reset_step_ns=0 "${@:2}"
-	ip link set tsn0 up
-	ip link set tsn1 up
-	sleep 0.3
-}
-
-file() {
-	cat <<-END
-	interface: ${5:-tsn0}
-	cycle: 1ms
-	schedule:
-	  mode: $1
-	  classes:
-	  - {name: control, priorities: [7], queues: 0$3}
-	  - {name: video, priorities: [5, 6], queues: 1$4}
-	  - {name: rest, priorities: [0, 1, 2, 3, 4], queues: 2-3$4}
-	$2
-	END
-}
-
-dump() {
-	tc -d qdisc show dev "${1:-tsn0}" | sed 's/refcnt [0-9]*//'
-}
-
-# refused STATUS WORDS...: `run` ended so, in one line that has all these words
-refused() {
-	echo "$output"
-	[ "$status" = "$1" ]
-	[ "${#lines[@]}" = 1 ]
-	for word in "${@:2}"; do
-		[[ $output == *"$word"* ]]
-	done
-}
-
-@test "one TX queue: refused with the fix, before the kernel is asked; the kernel's own words where it is" {
+@test "one TX queue: refused with the fix, before the kernel is asked" {
 	ip link add v0 type veth peer name v1
 	ip link set v0 up; ip link set v1 up
 	file software "$FULL" '' '' v0 >a.yaml
 	run tsnpub schedule apply a.yaml
-	[ "$status" = 2 ]
-	[[ $output == *"one TX queue, taprio needs at least two"* ]]
+	refused 2 'a.yaml: line 1: interface: the interface has one TX queue, taprio needs at least two'
 }
 
-@test "the driver's bare refusals are explained: I225 base time, too many gates on LS1028A, no PHC" {
+@test "a bare refusal of the driver is explained: too many gates on LS1028A" {
 	sim ls1028a
 	{
 		printf 'interface: tsn0\ncycle: 1ms\nschedule:\n  mode: full-offload\n  classes:\n'
@@ -190,17 +136,61 @@ refused() {
 	dump | diff before -
 }
 
-@test "two at once: the second is refused and the first named" {
+@test "two at once: the second is refused and the first named, for apply and for clear" {
 	sim ideal
 	file full-offload "$FULL" >a.yaml
-	tsnpub schedule apply a.yaml
-	exec 9>"$(ls /run/tsnpub/schedule-*-tsn0.lock)"
-	flock 9
+	# the first one has to wait for carrier
+	ip link set tsn1 down
+	tsnpub schedule apply a.yaml >first 2>&1 3>&- &
+	first=$!
+	sleep 0.5
 	run tsnpub schedule apply a.yaml
-	[ "$status" = 3 ]
-	[[ $output == *"another tsnpub schedule is at work on it (process "* ]]
-	exec 9>&-
-	tsnpub schedule apply a.yaml
+	refused 3 "tsn0: another tsnpub schedule is at work on it (process $first)"
+	run tsnpub schedule clear tsn0
+	refused 3 "(process $first)"
+	ip link set tsn1 up
+	wait "$first"
+	tsnpub schedule check a.yaml
+	# and the lock of one that is gone is none
+	run tsnpub schedule apply a.yaml
+	good
+}
+
+@test "frame preemption: refused where there is none, verified with the peer, taken back" {
+	EXPRESS='  gates:
+  - {open: [control, video, rest], duration: 1ms}'
+	sim ls1028a,ideal
+	file full-offload "$EXPRESS" ', preemptible: true' >a.yaml
+	dump >before
+	# here the peer has none
+	run tsnpub schedule apply a.yaml
+	refused 3 'tsn0: frame preemption is on, but the peer did not confirm it (verify status: failed)' 'everything is as it was'
+	dump | diff before -
+	[[ $(tsnpub schedule show tsn0) == *"frame preemption: off, verify disabled"* ]]
+	sed 's/tsn0/tsn1/' a.yaml >b.yaml
+	run tsnpub schedule apply b.yaml
+	[ "$status" = 2 ]
+	says 'simulated NIC, model ideal (tsnsim) cannot preempt frames; remove preemptible'
+	# the kernel's words for it
+	run tc qdisc replace dev tsn1 root handle 1: taprio num_tc 2 map 0 1 queues 1@0 1@1 base-time 0 sched-entry S 3 500000 \
+		flags 2 fp P E
+	says 'Device does not support preemption'
+	[[ $(explain ideal 95 'Device does not support preemption') == *"remove preemptible"* ]]
+	rmmod tsnsim
+	sim ls1028a
+	# two ports, one after the other: the first one has no peer yet
+	run tsnpub schedule apply b.yaml --force
+	good
+	says 'the peer did not confirm frame preemption (verify status: failed)'
+	run tsnpub schedule apply a.yaml
+	good
+	run tsnpub schedule show tsn0
+	says 'frame preemption: on, verify succeeded, sent preemptibly now: yes'
+	tsnpub schedule check a.yaml
+	tsnpub schedule clear tsn0
+	[[ $(tsnpub schedule show tsn0) == *"frame preemption: off"* ]]
+	dump | diff before -
+	tsnpub schedule clear tsn1
 }
 
 @test "interrupted: everything is as it was" {

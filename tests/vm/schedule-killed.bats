@@ -2,50 +2,7 @@
 # An apply that is killed at each of its steps, and one that nobody confirms.
 # vm: --timeout 300
 
-setup() {
-	cd "$BATS_TEST_TMPDIR"
-	FULL='  gates:
-  - {open: [control], duration: 200us}
-  - {open: [video], duration: 300us}
-  - {open: [rest], duration: 500us}'
-	LAUNCH=', launch-time: {delta: 200us}'
-}
-
-teardown() {
-	if [ -e /sys/module/tsnsim ]; then
-		tsnpub schedule clear tsn0 >/dev/null 2>&1 || true
-		rmmod tsnsim
-	fi
-	for link in v0 br0 bond0; do
-		ip link del $link 2>/dev/null || true
-	done
-	rm -f /run/tsnpub/schedule-*
-}
-
-sim() {
-	insmod /lab/modules/tsnsim.ko model="$1,$1" length_ns=0 reset_step_ns=0 "${@:2}"
-	ip link set tsn0 up
-	ip link set tsn1 up
-	sleep 0.3
-}
-
-file() {
-	cat <<-END
-	interface: ${5:-tsn0}
-	cycle: 1ms
-	schedule:
-	  mode: $1
-	  classes:
-	  - {name: control, priorities: [7], queues: 0$3}
-	  - {name: video, priorities: [5, 6], queues: 1$4}
-	  - {name: rest, priorities: [0, 1, 2, 3, 4], queues: 2-3$4}
-	$2
-	END
-}
-
-dump() {
-	tc -d qdisc show dev "${1:-tsn0}" | sed 's/refcnt [0-9]*//'
-}
+load schedule
 
 @test "killed at each step: show says so, a second apply is refused, clear restores" {
 	sim ideal
@@ -97,12 +54,21 @@ dump() {
 	sleep 6
 	dump | grep -q taprio
 	# on top of one that stands: that one comes back
-	sed 's/duration: 300us/duration: 250us/; s/duration: 500us/duration: 550us/' a.yaml >b.yaml
+	file full-offload "$OTHER" "$LAUNCH" >b.yaml
 	tsnpub schedule apply b.yaml --confirm 5s
 	tsnpub schedule check b.yaml
 	sleep 6
 	tsnpub schedule check a.yaml
 	tsnpub schedule clear
+	dump | diff before -
+	# the terminal goes away, and all that ran in it
+	setsid bash -c 'tsnpub schedule apply a.yaml --confirm 5s; sleep 100' >/dev/null 2>&1 3>&- &
+	terminal=$!
+	sleep 1
+	dump | grep -q taprio
+	kill -HUP -- -"$terminal"
+	kill -KILL -- -"$terminal"
+	sleep 6
 	dump | diff before -
 	# killed while it was at work: taken back at once
 	strace -o /dev/null -e trace=rename -e inject=rename:signal=KILL:when=4 \

@@ -2,50 +2,7 @@
 # The publisher and schedules: deployed for the length of a run, and streams held against the slots that are installed.
 # vm: --timeout 300
 
-setup() {
-	cd "$BATS_TEST_TMPDIR"
-	FULL='  gates:
-  - {open: [control], duration: 200us}
-  - {open: [video], duration: 300us}
-  - {open: [rest], duration: 500us}'
-	LAUNCH=', launch-time: {delta: 200us}'
-}
-
-teardown() {
-	if [ -e /sys/module/tsnsim ]; then
-		tsnpub schedule clear tsn0 >/dev/null 2>&1 || true
-		rmmod tsnsim
-	fi
-	for link in v0 br0 bond0; do
-		ip link del $link 2>/dev/null || true
-	done
-	rm -f /run/tsnpub/schedule-*
-}
-
-sim() {
-	insmod /lab/modules/tsnsim.ko model="$1,$1" length_ns=0 reset_step_ns=0 "${@:2}"
-	ip link set tsn0 up
-	ip link set tsn1 up
-	sleep 0.3
-}
-
-file() {
-	cat <<-END
-	interface: ${5:-tsn0}
-	cycle: 1ms
-	schedule:
-	  mode: $1
-	  classes:
-	  - {name: control, priorities: [7], queues: 0$3}
-	  - {name: video, priorities: [5, 6], queues: 1$4}
-	  - {name: rest, priorities: [0, 1, 2, 3, 4], queues: 2-3$4}
-	$2
-	END
-}
-
-dump() {
-	tc -d qdisc show dev "${1:-tsn0}" | sed 's/refcnt [0-9]*//'
-}
+load schedule
 
 @test "the publisher deploys with --apply, and takes back at its end, also when it is killed" {
 	sim ideal

@@ -20,6 +20,29 @@ teardown_file() {
 MAP='num_tc 2 map 0 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1'
 GATES='sched-entry S 1 500000 sched-entry S 2 500000'
 
+# One port of each part. A pair whose ends differ: I225 and LS1028A, then I226 and I210.
+ports() {
+	rmmod tsnsim
+	insmod /lab/modules/tsnsim.ko model="$1" length_ns=0 reset_step_ns=0
+	ip link set tsn0 up; ip link set tsn1 up
+	sleep 0.3
+}
+
+# bare NIC ERRNO EXPLANATION TC-WORDS...: the driver's errno, which tc does not tell, is seen in its answer and explained
+bare() {
+	local nic=$1 errno=$2 explanation=$3 words meaning number
+	shift 3
+	# shellcheck disable=SC2068
+	strace -o trace -e trace=recvmsg tc qdisc replace dev $@ >words 2>&1 && { echo "tc was not refused: $*"; return 1; }
+	grep -o 'error=-E[A-Z]*' trace | tail -1 | grep -q "error=-$errno\$" || { echo "$*: $(tail -3 trace)"; return 1; }
+	case $errno in EBUSY) number=16 ;; EINVAL) number=22 ;; ERANGE) number=34 ;; EOPNOTSUPP) number=95 ;; EALREADY) number=114 ;; esac
+	words=$(sed -n 's/^Error: //p' words | head -1)
+	echo "$* -> $errno $words"
+	meaning=$(explain "$nic" "$number" "$words") || { echo "no explanation"; return 1; }
+	echo "   $meaning"
+	[[ $meaning == *"$explanation"* ]]
+}
+
 # says NIC EXPLANATION TC-WORDS...: tc is refused; what the kernel said is explained so
 says() {
 	local nic=$1 explanation=$2 words meaning
@@ -54,6 +77,10 @@ says() {
 		base-time 0 $GATES clockid CLOCK_TAI
 	says generic 'a queue that the device has not' v0 root handle 1: taprio num_tc 2 map 0 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 9@1 \
 		base-time 0 $GATES clockid CLOCK_TAI
+	says generic 'a class has no queue' v0 root handle 1: taprio num_tc 2 map 0 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 0@1 \
+		base-time 0 $GATES clockid CLOCK_TAI
+	says generic 'needs at least one gate' tsn0 root handle 1: taprio $MAP base-time 0 clockid CLOCK_TAI
+	says generic 'CLOCK_TAI' v0 root handle 1: taprio $MAP base-time 0 $GATES clockid 99
 	says generic 'belongs to mode txtime-assist' v0 root handle 1: taprio $MAP base-time 0 $GATES clockid CLOCK_TAI txtime-delay 1000
 }
 
@@ -74,4 +101,41 @@ says() {
 	says generic 'CLOCK_TAI only' v0 parent 1:2 handle 8: etf clockid CLOCK_MONOTONIC delta 1000
 	says generic 'must not be negative' v0 parent 1:2 handle 8: etf clockid CLOCK_TAI delta -5
 	tc qdisc del dev v0 root
+}
+
+@test "the drivers' own refusals: I225 and LS1028A" {
+	ports i225,ls1028a
+	far=$(($(date +%s) * 1000000000 + 600000000000))
+	bare I225 ERANGE 'no negative base time' tsn0 root handle 1: taprio $MAP base-time -5 $GATES flags 2
+	bare I225 EINVAL 'to a base time in the future' tsn0 root handle 1: taprio $MAP base-time $far $GATES flags 2
+	bare I225 EINVAL 'opens twice in a cycle' tsn0 root handle 1: taprio $MAP base-time 0 sched-entry S 1 300000 \
+		sched-entry S 2 300000 sched-entry S 1 400000 flags 2
+	bare I225 EINVAL 'cycle-time-extension' tsn0 root handle 1: taprio $MAP base-time 0 $GATES cycle-time-extension 1000 flags 2
+	tc qdisc replace dev tsn0 root handle 1: taprio $MAP base-time 0 $GATES flags 2
+	bare I225 EALREADY 'no second schedule while one runs' tsn0 root handle 1: taprio $MAP base-time 0 $GATES flags 2
+	tc qdisc del dev tsn0 root
+	# etf offload without classes
+	tc qdisc replace dev tsn1 root handle 1: mq
+	bare LS1028A EOPNOTSUPP 'mqprio with hw 1' tsn1 parent 1:1 handle 9: etf clockid CLOCK_TAI delta 100000 offload
+	tc qdisc del dev tsn1 root
+	# etf, then taprio; and the other way round
+	tc qdisc replace dev tsn1 root handle 1: taprio $MAP base-time 0 $GATES flags 2
+	bare LS1028A EBUSY 'cannot do etf and taprio in hardware at once' tsn1 parent 1:1 handle 9: etf clockid CLOCK_TAI delta 100000 \
+		offload
+	tc qdisc del dev tsn1 root
+}
+
+@test "the drivers' own refusals: I226 and I210" {
+	ports i226,i210
+	# what the I225 refuses
+	far=$(($(date +%s) * 1000000000 + 600000000000))
+	tc qdisc replace dev tsn0 root handle 1: taprio $MAP base-time $far $GATES flags 2
+	tc qdisc replace dev tsn0 root handle 1: taprio $MAP base-time $far $GATES flags 2
+	tc qdisc del dev tsn0 root
+	bare I210 EOPNOTSUPP 'no gates' tsn1 root handle 1: taprio $MAP base-time 0 $GATES flags 2
+	tc qdisc replace dev tsn1 root handle 1: mq
+	bare I210 EINVAL 'queues 0 and 1 only' tsn1 parent 1:3 handle 9: etf clockid CLOCK_TAI delta 100000 offload
+	tc qdisc del dev tsn1 root
+	# I226: neither has it frame preemption here
+	bare I226 EOPNOTSUPP 'remove preemptible' tsn0 root handle 1: taprio $MAP base-time 0 $GATES flags 2 fp P E
 }
