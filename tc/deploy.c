@@ -166,41 +166,55 @@ static int wait_carrier(struct applying *a)
 	return device_wait_carrier(a->nl, a->device, a->options->carrier_ns, a->err);
 }
 
-static int send_requests(struct applying *a, bool live)
+/* Sends the deployment's request of that number: 0, 1 when it has none, or -1. */
+static int send_request(struct applying *a, unsigned number)
 {
 	static _Alignas(8) unsigned char buffer[REQUEST_MAX];
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buffer), *request;
 	struct request_info info;
-	struct nlmsghdr *nlh;
+	int result;
 
-	for (unsigned i = 0;; i++) {
-		struct nlmsghdr *request;
-		int result;
+	if (!deployment_request(a->deployment, a->device->link.index, a->result->base_ns, number,
+				nlh, &info))
+		return 1;
+	if (step(a, info.name))
+		return -1;
+	request = netlink_request(a->nl, RTM_NEWQDISC, REQUEST_FLAGS);
+	memcpy(mnl_nlmsg_get_payload_tail(request), mnl_nlmsg_get_payload(nlh),
+	       mnl_nlmsg_get_payload_len(nlh));
+	request->nlmsg_len += (uint32_t)mnl_nlmsg_get_payload_len(nlh);
+	result = netlink_talk(a->nl, request, NULL, NULL);
+	if (result)
+		return refused(a, result, info.name);
+	if (netlink_extack(a->nl)[0])
+		finding_add(&a->result->notes, FINDING_NOTE, "schedule",
+			    "the kernel says of %s: %s", info.name, netlink_extack(a->nl));
+	return 0;
+}
 
-		nlh = mnl_nlmsg_put_header(buffer);
-		/* when live, etf stands as it should already, and could not be changed */
-		if ((live && i > 0) || !deployment_request(a->deployment, a->device->link.index,
-							   a->result->base_ns, i, nlh, &info))
-			return i > 1 ? wait_carrier(a) : 0;
-		if (step(a, info.name))
-			return -1;
-		request = netlink_request(a->nl, RTM_NEWQDISC, REQUEST_FLAGS);
-		memcpy(mnl_nlmsg_get_payload_tail(request), mnl_nlmsg_get_payload(nlh),
-		       mnl_nlmsg_get_payload_len(nlh));
-		request->nlmsg_len += (uint32_t)mnl_nlmsg_get_payload_len(nlh);
-		result = netlink_talk(a->nl, request, NULL, NULL);
-		if (result)
-			return refused(a, result, info.name);
-		if (netlink_extack(a->nl)[0])
-			finding_add(&a->result->notes, FINDING_NOTE, "schedule",
-				    "the kernel says of %s: %s", info.name, netlink_extack(a->nl));
-		if (i > 0)
-			continue;
-		if (!live && wait_carrier(a))
-			return -1;
-		if (a->options->after_root && (step(a, "waiting for the clocks") ||
-					       a->options->after_root(a->options->context, a->err)))
-			return -1;
-	}
+static int send_requests(struct applying *a, bool live)
+{
+	unsigned children = 0;
+	int result;
+
+	if (send_request(a, 0))
+		return -1;
+	if (!live && wait_carrier(a))
+		return -1;
+	if (a->options->after_root && (step(a, "waiting for the clocks") ||
+				       a->options->after_root(a->options->context, a->err)))
+		return -1;
+	/* when live, etf stands as it should already, and could not be changed */
+	if (live)
+		return 0;
+	while (!(result = send_request(a, children + 1)))
+		children++;
+	if (result < 0 || (children && wait_carrier(a)))
+		return -1;
+	/* in the kernel it is a timer that moves the gates, and each qdisc put on a queue has stopped it */
+	if (children && a->deployment->mode == SCHEDULE_SOFTWARE)
+		return send_request(a, 0);
+	return 0;
 }
 
 static int read_back(struct applying *a)

@@ -99,17 +99,21 @@ static int64_t begins_in_ns(const struct nlattr *options)
 }
 
 /*
- * The first schedule of a taprio is one to come until its base time, or the next cycle. The kernel then tells neither the
- * largest frames nor which classes are preemptible: what is kept is what runs, if it does within seconds.
+ * A schedule without offload is one to come until its base time, or the next cycle. Until a first one runs the kernel tells
+ * neither the largest frames nor which classes are preemptible. What is kept is what runs, if it does within seconds.
  */
-static bool wait_first_schedule(const struct snapshot *snapshot)
+static bool wait_schedule(const struct snapshot *snapshot)
 {
 	for (unsigned i = 0; i < snapshot->count; i++) {
 		struct qdisc_message parts;
+		int64_t begins_in;
 
-		if (!split(&snapshot->list[i], &parts) && !strcmp(parts.qdisc.kind, "taprio") &&
-		    taprio_dump_has_admin(parts.options) && !taprio_dump_has_oper(parts.options))
-			return wait_begin(begins_in_ns(parts.options));
+		if (split(&snapshot->list[i], &parts) || strcmp(parts.qdisc.kind, "taprio") != 0)
+			continue;
+		begins_in = begins_in_ns(parts.options);
+		if (!taprio_dump_has_oper(parts.options) ||
+		    begins_in <= taprio_dump_cycle_ns(parts.options))
+			return wait_begin(begins_in);
 	}
 	return false;
 }
@@ -126,7 +130,7 @@ int snapshot_take(struct netlink *nl, int ifindex, const char *name, struct snap
 	for (int try = 0; try < TRIES; try++) {
 		if (read_qdiscs(nl, ifindex, name, snapshot, err))
 			return -1;
-		if (!wait_first_schedule(snapshot))
+		if (!wait_schedule(snapshot))
 			break;
 	}
 	return 0;
@@ -246,47 +250,67 @@ static int put_one(struct netlink *nl, int ifindex, const struct qdisc_message *
 	return netlink_talk(nl, request, NULL, NULL);
 }
 
-/* taprio may have two schedules: the second one is put when the first one runs, else it would take its place. */
-static int put_qdisc(struct netlink *nl, int ifindex, const struct qdisc_message *parts)
+static int put_root(struct netlink *nl, int ifindex, const struct qdisc_message *parts)
 {
-	bool taprio = !strcmp(parts->qdisc.kind, "taprio") && parts->options;
-	bool admin = taprio && taprio_dump_has_admin(parts->options);
-	int64_t cycle = admin && taprio_dump_has_oper(parts->options)
-				? taprio_dump_cycle_ns(parts->options)
-				: 0;
-	int result;
+	bool both = parts->options && taprio_dump_has_oper(parts->options);
 
-	if (!cycle || begins_in_ns(parts->options) < cycle + SWITCH_NS)
-		return put_one(nl, ifindex, parts, admin);
-	result = put_one(nl, ifindex, parts, false);
-	if (result)
+	return put_one(nl, ifindex, parts, !both);
+}
+
+/*
+ * Without offload it is a timer of the kernel's that moves the gates, and the kernel stops it whenever a qdisc is put on one
+ * of the queues: the schedule is given once more. Then the one to come, once the other runs, else it would take its place.
+ */
+static int start_gates(struct netlink *nl, int ifindex, const struct qdisc_message *root,
+		       bool has_children)
+{
+	int64_t cycle;
+	int result = 0;
+
+	if (strcmp(root->qdisc.kind, "taprio") != 0 || !root->options)
+		return 0;
+	cycle = taprio_dump_cycle_ns(root->options);
+	if (has_children && !root->qdisc.taprio_flags)
+		result = put_root(nl, ifindex, root);
+	if (result || !taprio_dump_has_admin(root->options) || !taprio_dump_has_oper(root->options))
 		return result;
-	wait_begin(cycle);
-	return put_one(nl, ifindex, parts, true);
+	if (begins_in_ns(root->options) > cycle)
+		wait_begin(cycle);
+	return put_one(nl, ifindex, root, true);
 }
 
 static int put_back(struct netlink *nl, int ifindex, const char *name,
 		    const struct snapshot *snapshot, struct error *err)
 {
+	struct qdisc_message parts, root = { .options = NULL };
+	bool has_children = false;
+	int result;
+
 	/* the root first: the others hang on it */
 	for (int round = 0; round < 2; round++)
 		for (unsigned i = 0; i < snapshot->count; i++) {
-			struct qdisc_message parts;
-			bool root;
-			int result;
+			bool is_root;
 
 			if (split(&snapshot->list[i], &parts))
 				continue;
-			root = parts.qdisc.parent == TC_H_ROOT;
+			is_root = parts.qdisc.parent == TC_H_ROOT;
 			/* without a handle the kernel made it by itself, and does so again */
-			if (root != !round || !parts.qdisc.handle)
+			if (is_root != !round || !parts.qdisc.handle)
 				continue;
-			result = put_qdisc(nl, ifindex, &parts);
+			if (is_root)
+				root = parts;
+			has_children |= !is_root;
+			result = is_root ? put_root(nl, ifindex, &parts)
+					 : put_one(nl, ifindex, &parts, false);
 			if (result)
 				return netlink_error(err, nl, result, "%s: cannot put %s %x: back",
 						     name, parts.qdisc.kind,
 						     parts.qdisc.handle >> 16);
 		}
+	result = start_gates(nl, ifindex, &root, has_children);
+	if (result)
+		return netlink_error(err, nl, result, "%s: cannot start the gates of %s %x: again",
+				     name, root.qdisc.kind, root.qdisc.handle >> 16);
 	return 0;
 }
 

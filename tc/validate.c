@@ -73,17 +73,22 @@ static void check_queues(const struct deployment *deployment, const struct devic
 	unsigned queues = facts->tx_queues ? facts->tx_queues : deployment->nic->queues_max;
 	char path[64], text[16];
 
-	if (facts->tx_queues == 1 && deployment_has_gates(deployment))
+	/* each of these two makes all queues wrong: one finding says enough */
+	if (facts->tx_queues == 1 && deployment_has_gates(deployment)) {
 		finding_add(findings, FINDING_ERROR, "interface",
 			    "the interface has one TX queue, taprio needs at least two: ethtool -L "
 			    "IFACE combined 4, or "
 			    "create a veth pair with numtxqueues 4");
-	if (queues && schedule->class_count > queues)
+		return;
+	}
+	if (queues && schedule->class_count > queues) {
 		finding_add(findings, FINDING_ERROR, "schedule.classes",
 			    "%u classes, but %u TX queues%s; each class needs one of its own: use "
 			    "fewer classes",
 			    schedule->class_count, queues,
 			    facts->tx_queues ? "" : " at most on this NIC");
+		return;
+	}
 	for (unsigned c = 0; c < schedule->class_count; c++) {
 		const struct traffic_class *class = &schedule->classes[c];
 		unsigned end = class->queue_first + class->queue_count;

@@ -5,13 +5,14 @@
 
 load schedule
 
-# in_windows TOLERANCE_NS (2: to the nanosecond, see gatewatch) < gatewatch's lines: every frame came, in [0, 200), [200, 500), [500, 1000) us
+# in_windows TOLERANCE_NS [CLASSES] < gatewatch's lines: every frame came, in [0, 200), [200, 500), [500, 1000) us (a tolerance
+# of 2 is to the nanosecond, see gatewatch)
 in_windows() {
-	awk -v t="$1" '
+	awk -v t="$1" -v classes="${2:-3}" '
 		BEGIN { from[7] = 0; to[7] = 200000; from[5] = 200000; to[5] = 500000; from[0] = 500000; to[0] = 1000000 }
 		{ lines++ }
-		$3 < 100 || $5 != $3 || $7 < from[$1] || $9 >= to[$1] + t { print; bad = 1 }
-		END { exit bad || lines != 3 }'
+		$3 < 30 || $5 != $3 || $7 < from[$1] || $9 >= to[$1] + t { print; bad = 1 }
+		END { exit bad || lines != classes }'
 }
 
 @test "full offload: frames of each class leave in their windows to the nanosecond, tc reads what is installed" {
@@ -19,7 +20,7 @@ in_windows() {
 		sim "$model"
 		file full-offload "$FULL" >a.yaml
 		tsnpub schedule apply a.yaml
-		gatewatch tsn0 tsn1 1000000 120 37000 7 5 0 | in_windows 2
+		gatewatch tsn0 tsn1 1000000 40 37000 7 5 0 | in_windows 2
 		tsnpub schedule check a.yaml
 		dump | grep -q 'taprio 100: root .*tc 3 map 2 2 2 2 2 1 1 0 2'
 		dump | grep -q 'index 1 cmd S gatemask 0x2 interval 300000'
@@ -32,18 +33,19 @@ in_windows() {
 	sim i226
 	file full-offload "$FULL" >a.yaml
 	tsnpub schedule apply a.yaml
-	gatewatch tsn0 tsn1 1000000 120 37000 7 5 0 | in_windows 2
+	gatewatch tsn0 tsn1 1000000 40 37000 7 5 0 | in_windows 2
 }
 
-@test "gates in the kernel: to the microsecond, on a simulated NIC and on veth" {
+@test "gates in the kernel: to the microsecond, on a simulated NIC beside launch times, and on veth" {
 	sim ideal
-	file software "$FULL" >a.yaml
+	# the kernel stops the gates' timer when etf is put on a queue
+	file software "$FULL" "$LAUNCH" >a.yaml
 	tsnpub schedule apply a.yaml
-	gatewatch tsn0 tsn1 1000000 120 37000 7 5 0 | in_windows 5000
+	gatewatch tsn0 tsn1 1000000 40 37000 5 0 | in_windows 5000 2
 	veth
 	file software "$FULL" '' '' v0 >b.yaml
 	tsnpub schedule apply b.yaml
-	gatewatch v0 v1 1000000 120 37000 7 5 0 | in_windows 20000
+	gatewatch v0 v1 1000000 40 37000 7 5 0 | in_windows 20000
 	tsnpub schedule clear v0
 }
 
@@ -51,14 +53,14 @@ in_windows() {
 	sim ideal
 	file txtime-assist "$FULL" "$LAUNCH" "$LAUNCH" >a.yaml
 	tsnpub schedule apply a.yaml --force
-	gatewatch tsn0 tsn1 1000000 120 37000 7 5 0 | in_windows 2
+	gatewatch tsn0 tsn1 1000000 40 37000 7 5 0 | in_windows 2
 	dump | grep -q 'etf 103: parent 100:3 .*delta 200000 offload on .*skip_sock_check on'
 	tsnpub schedule clear
 	rmmod tsnsim
 	# here etf's offload resets the adapter a second time
 	sim i226
 	tsnpub schedule apply a.yaml --force
-	gatewatch tsn0 tsn1 1000000 120 37000 7 5 0 | in_windows 2
+	gatewatch tsn0 tsn1 1000000 40 37000 7 5 0 | in_windows 2
 }
 
 @test "--prove sees gates by TX stamps, in hardware and in software, with launch times too" {

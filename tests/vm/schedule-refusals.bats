@@ -136,6 +136,4 @@ says() {
 	tc qdisc replace dev tsn1 root handle 1: mq
 	bare I210 EINVAL 'queues 0 and 1 only' tsn1 parent 1:3 handle 9: etf clockid CLOCK_TAI delta 100000 offload
 	tc qdisc del dev tsn1 root
-	# I226: neither has it frame preemption here
-	bare I226 EOPNOTSUPP 'remove preemptible' tsn0 root handle 1: taprio $MAP base-time 0 $GATES flags 2 fp P E
 }
