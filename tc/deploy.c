@@ -25,6 +25,7 @@ struct applying {
 	struct deploy_result *result;
 	struct state state;
 	struct installed installed;
+	bool stopped; /* the kernel has stopped the gates of what is installed */
 	struct error *err;
 };
 
@@ -84,7 +85,7 @@ static bool same_etf(const struct installed *installed, const struct deployment 
 	return true;
 }
 
-bool deploy_is_live(const struct installed *installed, const struct device *device,
+bool deploy_is_live(const struct installed *installed, bool stopped, const struct device *device,
 		    const struct deployment *deployment, char why[160])
 {
 	const char *reason = NULL;
@@ -98,6 +99,9 @@ bool deploy_is_live(const struct installed *installed, const struct device *devi
 		reason = "it was not installed by tsnpub";
 	else if (installed_mode(installed) != deployment->mode)
 		reason = "the mode of a running schedule cannot be changed";
+	else if (stopped && deployment->mode == SCHEDULE_SOFTWARE)
+		/* started again, the kernel would run through all cycles since then in one interrupt */
+		reason = "the link went down meanwhile, and the kernel stopped the gates";
 	else if (!same_map(&installed->map, deployment))
 		reason = "the classes and queues of a running schedule cannot be changed";
 	else if (!same_etf(installed, deployment))
@@ -334,7 +338,7 @@ static int enable_preemption(struct applying *a)
 static int apply_steps(struct applying *a)
 {
 	char why[160];
-	bool live = deploy_is_live(&a->installed, a->device, a->deployment, why);
+	bool live = deploy_is_live(&a->installed, a->stopped, a->device, a->deployment, why);
 
 	a->result->live = live;
 	a->result->base_ns = a->state.base_ns = choose_base(a->deployment, live);
@@ -391,6 +395,7 @@ static int adopt_previous(struct applying *a)
 				    "confirm %s` or clear first",
 				    a->device->link.name, a->device->link.name);
 	}
+	a->stopped = state_link_changed(&previous, a->device->link.carrier_changes);
 	a->state.previous = state_to_json(&previous);
 	json_object_set_new(a->state.previous, "previous", json_null());
 	/* the settings before the first apply are the ones to come back */
@@ -412,6 +417,7 @@ static int begin(struct applying *a)
 	state->ifindex = a->device->link.index;
 	state->step = STATE_APPLYING;
 	state->process = process_self();
+	state->carrier_changes = -1;
 	state->deployment = deployment_json(a->deployment);
 	if (snapshot_take(a->nl, state->ifindex, name, &state->before, a->err))
 		return -1;
@@ -463,6 +469,10 @@ int deploy_apply(struct netlink *nl, struct device *device, const struct deploym
 	}
 	done = apply_steps(a);
 	if (!done) {
+		struct link_info link;
+
+		if (!link_get(nl, device->link.name, &link, err))
+			a->state.carrier_changes = link.carrier_changes;
 		a->state.step = guarded ? STATE_UNCONFIRMED : STATE_APPLIED;
 		a->state.detail[0] = '\0';
 		a->state.deadline_ns = options->confirm_ns
@@ -541,12 +551,26 @@ static void mark_broken(const struct state *state)
 	state_write(&broken, &ignored);
 }
 
+/* The record that comes back: its gates run again, whatever the link did meanwhile. */
+static void note_carrier(const struct state *state)
+{
+	struct error ignored = ERROR_INIT;
+	struct netlink *nl = state->previous ? netlink_open(NETLINK_ROUTE, &ignored) : NULL;
+	struct link_info link;
+
+	if (nl && !link_get(nl, state->interface, &link, &ignored))
+		json_object_set_new(state->previous, "carrier_changes",
+				    json_integer(link.carrier_changes));
+	netlink_close(nl);
+}
+
 int deploy_take_back(const struct state *state, struct error *err)
 {
 	if (put_back(state, &state->before, err)) {
 		mark_broken(state);
 		return -1;
 	}
+	note_carrier(state);
 	return state_revert(state, err);
 }
 

@@ -52,8 +52,11 @@ int deploy_apply(struct netlink *nl, struct device *device, const struct deploym
 		 int lock, const struct deploy_options *options, struct deploy_result *result,
 		 struct error *err);
 
-/* How a running schedule would be changed: true in place; false: `why` (160 bytes) says why it has to be removed first. */
-bool deploy_is_live(const struct installed *installed, const struct device *device,
+/*
+ * How a running schedule would be changed: true in place; false: `why` (160 bytes) says why it has to be removed first.
+ * `stopped`: the link went down since it was applied (state_link_changed()).
+ */
+bool deploy_is_live(const struct installed *installed, bool stopped, const struct device *device,
 		    const struct deployment *deployment, char why[160]);
 
 /* Undoes the apply that the record tells of: what was there before it comes back, and the record before it. 0 or -1. */

@@ -97,13 +97,14 @@ static json_t *or_null(json_t *json)
 json_t *state_to_json(const struct state *state)
 {
 	return json_pack(
-		"{s:i, s:s, s:i, s:s, s:s, s:o, s:o, s:I, s:s, s:I, s:o, s:o, s:o, s:o, s:o}",
+		"{s:i, s:s, s:i, s:s, s:s, s:o, s:o, s:I, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o}",
 		"version", VERSION, "interface", state->interface, "ifindex", state->ifindex,
 		"step", step_names[state->step], "detail", state->detail, "process",
 		process_json(state->process), "guard", process_json(state->guard), "deadline_ns",
 		(json_int_t)state->deadline_ns, "file", state->file, "base_ns",
-		(json_int_t)state->base_ns, "deployment", or_null(state->deployment), "preemption",
-		or_null(state->preemption), "before", snapshot_to_json(&state->before), "original",
+		(json_int_t)state->base_ns, "carrier_changes", (json_int_t)state->carrier_changes,
+		"deployment", or_null(state->deployment), "preemption", or_null(state->preemption),
+		"before", snapshot_to_json(&state->before), "original",
 		snapshot_to_json(&state->original), "previous", or_null(state->previous));
 }
 
@@ -127,15 +128,15 @@ static json_t *own(const json_t *json, const char *key)
 
 int state_parse(const json_t *json, struct state *state)
 {
-	json_int_t deadline = 0, base = 0;
+	json_int_t deadline = 0, base = 0, changes = -1;
 	const char *interface, *step, *detail, *file;
 	int version;
 
 	memset(state, 0, sizeof(*state));
-	if (json_unpack((json_t *)json, "{s:i, s:s, s:i, s:s, s:s, s:I, s:s, s:I}", "version",
+	if (json_unpack((json_t *)json, "{s:i, s:s, s:i, s:s, s:s, s:I, s:s, s:I, s?I}", "version",
 			&version, "interface", &interface, "ifindex", &state->ifindex, "step",
 			&step, "detail", &detail, "deadline_ns", &deadline, "file", &file,
-			"base_ns", &base) ||
+			"base_ns", &base, "carrier_changes", &changes) ||
 	    version != VERSION || read_process(json_object_get(json, "process"), &state->process) ||
 	    read_process(json_object_get(json, "guard"), &state->guard))
 		return -1;
@@ -148,6 +149,7 @@ int state_parse(const json_t *json, struct state *state)
 	snprintf(state->file, sizeof(state->file), "%s", file);
 	state->deadline_ns = deadline;
 	state->base_ns = base;
+	state->carrier_changes = changes;
 	if (snapshot_from_json(json_object_get(json, "before"), &state->before))
 		return -1;
 	if (snapshot_from_json(json_object_get(json, "original"), &state->original)) {
@@ -158,6 +160,12 @@ int state_parse(const json_t *json, struct state *state)
 	state->preemption = own(json, "preemption");
 	state->previous = own(json, "previous");
 	return 0;
+}
+
+bool state_link_changed(const struct state *state, uint32_t changes)
+{
+	return state->step != STATE_APPLYING && state->carrier_changes >= 0 &&
+	       state->carrier_changes != changes;
 }
 
 static int make_directory(struct error *err)

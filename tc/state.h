@@ -44,6 +44,7 @@ struct state {
 	int64_t deadline_ns; /* CLOCK_BOOTTIME, of the confirmation */
 	char file[256]; /* the YAML file, as it was named */
 	int64_t base_ns;
+	int64_t carrier_changes; /* of the interface when it was applied; -1: not known */
 	json_t *deployment; /* deployment_json() of what was applied; owned; may be NULL */
 	json_t *preemption; /* MAC merge settings before, or NULL; owned */
 	struct snapshot before; /* this apply */
@@ -69,6 +70,12 @@ int state_remove(const char *interface, struct error *err);
 
 /* Names of the interfaces of this network namespace that have a record; at most `room`. Returns their number. */
 unsigned state_list(char names[][16], unsigned room);
+
+/*
+ * Gates in the kernel (mode software) are stopped by it, for good, when the link goes down, which no dump tells. True when
+ * the link's carrier has changed since the schedule was applied. `changes`: its count now.
+ */
+bool state_link_changed(const struct state *state, uint32_t changes);
 
 /* To and from JSON; the parse is strict and pure. state_parse: 0 or -1. */
 json_t *state_to_json(const struct state *state);

@@ -53,6 +53,22 @@ static int print_differences(const struct schedule_ready *ready, const struct fi
 	return differences->errors ? STATUS_BAR_MISSED : STATUS_GOOD;
 }
 
+/* What no dump tells. The record is root's: others are told what is installed alone. */
+static void check_gates_run(const struct schedule_ready *ready, struct findings *differences)
+{
+	static struct state state;
+	struct error ignored = ERROR_INIT;
+
+	if (ready->preparation.deployment.mode != SCHEDULE_SOFTWARE ||
+	    state_read(ready->device.link.name, &state, &ignored))
+		return;
+	if (state_link_changed(&state, ready->device.link.carrier_changes))
+		finding_add(differences, FINDING_ERROR, "schedule.gates",
+			    "the gates stand still: the link went down since the schedule was "
+			    "applied, and the kernel stops them then; apply again");
+	state_free(&state);
+}
+
 int schedule_check_main(int argc, char **argv)
 {
 	static struct schedule_ready ready;
@@ -79,6 +95,7 @@ int schedule_check_main(int argc, char **argv)
 		status = error_report(&check.err);
 		goto out;
 	}
+	check_gates_run(&ready, &differences);
 	installed_compare(&installed, &ready.preparation.deployment, -1, &differences);
 	status = print_differences(&ready, &differences, check.json);
 out:

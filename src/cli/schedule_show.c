@@ -158,6 +158,13 @@ static const char *step_text(const struct state *state, char buffer[300])
 	return buffer;
 }
 
+static bool gates_stopped(const struct view *view)
+{
+	return view->has_state && view->installed.is_taprio &&
+	       installed_mode(&view->installed) == SCHEDULE_SOFTWARE &&
+	       state_link_changed(&view->state, view->device.link.carrier_changes);
+}
+
 static void print_gates(const struct view *view, const struct gate_list *gates, bool admin)
 {
 	char cycle[DURATION_TEXT], base[DURATION_TEXT], into[DURATION_TEXT];
@@ -165,9 +172,15 @@ static void print_gates(const struct view *view, const struct gate_list *gates, 
 
 	format_duration(gates->cycle_ns, cycle);
 	format_duration(gates->base_ns, base);
-	if (admin)
+	if (admin && gates->base_ns <= now)
+		printf("  to come: cycle %s, base time %s TAI, with the next cycle\n", cycle, base);
+	else if (admin)
 		printf("  to come: cycle %s, base time %s TAI, in %s\n", cycle, base,
 		       format_duration((gates->base_ns - now) / 1000 * 1000, into));
+	else if (gates_stopped(view))
+		printf("  cycle %s, base time %s TAI; the gates stand still: the link went down "
+		       "meanwhile, and the kernel stops them then; apply again\n",
+		       cycle, base);
 	else if (gates->base_ns > now)
 		printf("  cycle %s, base time %s TAI, begins in %s\n", cycle, base,
 		       format_duration((gates->base_ns - now) / 1000 * 1000, into));
@@ -369,6 +382,8 @@ static json_t *view_json(struct view *view)
 					      view->preemption.tx_enabled, "active",
 					      view->preemption.tx_active, "verify",
 					      mac_merge_verify_name(view->preemption.verify)));
+	if (gates_stopped(view))
+		json_object_set_new(root, "stopped", json_true());
 	if (view->has_state)
 		json_object_set_new(root, "record", json_string(step_text(&view->state, text)));
 	if (installed->is_taprio || installed->is_mqprio)

@@ -37,6 +37,7 @@ int link_parse(const struct nlmsghdr *message, struct link_info *link)
 	if (mac)
 		memcpy(link->mac, mac, sizeof(link->mac));
 	link->mtu = get_u32(attrs[IFLA_MTU]);
+	link->carrier_changes = get_u32(attrs[IFLA_CARRIER_CHANGES]);
 	link->tx_queues = get_u32(attrs[IFLA_NUM_TX_QUEUES]);
 	link->tx_queue_length = get_u32(attrs[IFLA_TXQLEN]);
 	link->promiscuity = get_u32(attrs[IFLA_PROMISCUITY]);

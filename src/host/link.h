@@ -21,6 +21,8 @@ struct link_info {
 	uint32_t mtu;
 	bool up; /* switched on by the administrator */
 	bool running; /* up, and the link is there (carrier; RFC 2863 operational state) */
+	uint32_t
+		carrier_changes; /* how often the carrier came or went since the interface was made */
 	uint32_t tx_queues;
 	uint32_t tx_queue_length;
 	uint32_t promiscuity; /* how many ask for promiscuous mode */

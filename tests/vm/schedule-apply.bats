@@ -149,6 +149,27 @@ in_windows() {
 	tsnpub schedule clear v0
 }
 
+@test "software: the kernel stops the gates when the link goes down; show and check say so, apply starts them" {
+	veth
+	file software "$FULL" '' '' v0 >a.yaml
+	tsnpub schedule apply a.yaml
+	ip link set v1 down
+	ip link set v1 up
+	sleep 0.1
+	run tsnpub schedule show v0
+	says 'the gates stand still: the link went down'
+	run tsnpub schedule check a.yaml
+	[ "$status" = 1 ]
+	says 'v0: the gates stand still' 'apply again'
+	gatewatch v0 v1 1000000 30 37000 7 5 0 | awk '$5 == $3 { exit 1 }' # some are held back for good
+	run tsnpub schedule apply a.yaml
+	good
+	says 'has to be removed first (the link went down meanwhile, and the kernel stopped the gates)'
+	gatewatch v0 v1 1000000 30 37000 7 5 0 | in_windows 20000
+	tsnpub schedule check a.yaml
+	tsnpub schedule clear v0
+}
+
 @test "I225 and changed classes: deleted and added, said beforehand" {
 	sim i225
 	file full-offload "$FULL" >a.yaml
