@@ -220,7 +220,7 @@ static const struct nic_refusal refusals_anywhere[] = {
 	  "taprio needs at least one gate: write gates:, or streams: to plan them from" },
 	{ 0, "Dynamic clockids are not supported",
 	  "a PHC cannot be the clock of taprio; it is CLOCK_TAI (tsnpub takes it)" },
-	{ 0, "Invalid 'clockid'", "the clock has to be CLOCK_TAI (tsnpub takes it)" },
+
 	{ 0, "'cycle_time' is too small",
 	  "the cycle is shorter than its entries' shortest possible sum" },
 	{ 0, "'cycle_time' is too big", "the kernel keeps the cycle below 2^31 ns (2.147 s)" },

@@ -200,3 +200,24 @@ char *schedule_queue_text(const struct traffic_class *class, char buffer[16])
 		snprintf(buffer, 16, "%u", class->queue_first);
 	return buffer;
 }
+
+char *schedule_priority_text(const struct traffic_class *class, char buffer[24])
+{
+	size_t used = 0;
+
+	snprintf(buffer, 24, "none");
+	for (unsigned p = 0; p < PRIORITIES; p++) {
+		unsigned last = p;
+
+		if (!(class->priorities & 1 << p))
+			continue;
+		while (last + 1 < PRIORITIES && class->priorities & 1 << (last + 1))
+			last++;
+		used += (size_t)snprintf(buffer + used, 24 - used, "%s%u", used ? "," : "", p);
+		if (last > p)
+			used += (size_t)snprintf(buffer + used, 24 - used, "%c%u",
+						 last > p + 1 ? '-' : ',', last);
+		p = last;
+	}
+	return buffer;
+}

@@ -136,4 +136,7 @@ char *schedule_open_names(const struct schedule *schedule, uint32_t open, char *
 /* "0-3" or "2". Returns buffer. */
 char *schedule_queue_text(const struct traffic_class *class, char buffer[16]);
 
+/* "0-4,7", or "none". Returns buffer. */
+char *schedule_priority_text(const struct traffic_class *class, char buffer[24]);
+
 #endif

@@ -87,13 +87,10 @@ static void print_classes(const struct deployment *deployment)
 	       "frame  open\n");
 	for (unsigned c = 0; c < schedule->class_count; c++) {
 		const struct traffic_class *class = &schedule->classes[c];
-		char priorities[16] = "", launch[64] = "-", frame[16] = "-";
+		char priorities[24], launch[64] = "-", frame[16] = "-";
 		unsigned n = schedule_windows(schedule, c, windows, SCHEDULE_GATES_MAX);
 		int64_t open = 0;
 
-		for (unsigned p = 0; p < PRIORITIES; p++)
-			if (class->priorities & 1 << p)
-				sprintf(priorities + strlen(priorities), "%u", p);
 		for (unsigned i = 0; i < n; i++)
 			open += windows[i].end_ns - windows[i].start_ns;
 		if (open > schedule->cycle_ns)
@@ -105,7 +102,8 @@ static void print_classes(const struct deployment *deployment)
 		if (class->max_frame)
 			snprintf(frame, sizeof(frame), "%u B", class->max_frame);
 		printf("  %-16s %6u  %-10s  %-6s  %-25s  %-9s  %s, %.1f %%%s%s%s\n", class->name, c,
-		       priorities, schedule_queue_text(class, queues), launch, frame,
+		       schedule_priority_text(class, priorities),
+		       schedule_queue_text(class, queues), launch, frame,
 		       format_duration(open, delta),
 		       100.0 * (double)open / (double)schedule->cycle_ns,
 		       class->preemptible ? ", preemptible" : "",

@@ -213,13 +213,11 @@ static void print_queues(const struct view *view)
 
 	for (unsigned c = 0; view->drawable && c < schedule->class_count; c++) {
 		const struct traffic_class *class = &schedule->classes[c];
-		char queues[16], priorities[16] = "";
+		char queues[16], priorities[24];
 
-		for (unsigned p = 0; p < PRIORITIES; p++)
-			if (class->priorities & 1 << p)
-				sprintf(priorities + strlen(priorities), "%u", p);
 		printf("  %s: priorities %s, queues %s%s", class->name,
-		       priorities[0] ? priorities : "none", schedule_queue_text(class, queues),
+		       schedule_priority_text(class, priorities),
+		       schedule_queue_text(class, queues),
 		       class->preemptible ? ", preemptible" : "");
 		if (class->max_frame)
 			printf(", frames up to %u bytes", class->max_frame);

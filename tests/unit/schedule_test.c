@@ -280,6 +280,23 @@ static void model(struct schedule *schedule, int64_t cycle_ns, unsigned count,
 	memcpy(schedule->gates, gates, count * sizeof(*gates));
 }
 
+static void priorities_are_written_as_ranges(void **state)
+{
+	static const struct {
+		uint8_t priorities;
+		const char *text;
+	} cases[] = { { 0, "none" },     { 1, "0" },      { 0xff, "0-7" },
+		      { 0x9f, "0-4,7" }, { 0x60, "5,6" }, { 0x55, "0,2,4,6" } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct traffic_class class = { .priorities = cases[i].priorities };
+		char buffer[24];
+
+		assert_string_equal(schedule_priority_text(&class, buffer), cases[i].text);
+	}
+}
+
 static void windows_join_over_the_cycles_end(void **state)
 {
 	static const struct gate gates[] = { { 1, 10 }, { 2, 20 }, { 3, 30 }, { 1, 40 } };
@@ -550,6 +567,7 @@ int main(void)
 		cmocka_unit_test(each_mistake_is_named),
 		cmocka_unit_test(what_misleads_is_warned_of),
 		cmocka_unit_test(the_shortest_gate_is_the_kernels),
+		cmocka_unit_test(priorities_are_written_as_ranges),
 		cmocka_unit_test(windows_join_over_the_cycles_end),
 		cmocka_unit_test(guard_bands_close_earlier),
 		cmocka_unit_test(guard_bands_keep_their_promise),

@@ -80,7 +80,6 @@ says() {
 	says generic 'a class has no queue' v0 root handle 1: taprio num_tc 2 map 0 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 0@1 \
 		base-time 0 $GATES clockid CLOCK_TAI
 	says generic 'needs at least one gate' tsn0 root handle 1: taprio $MAP base-time 0 clockid CLOCK_TAI
-	says generic 'CLOCK_TAI' v0 root handle 1: taprio $MAP base-time 0 $GATES clockid 99
 	says generic 'belongs to mode txtime-assist' v0 root handle 1: taprio $MAP base-time 0 $GATES clockid CLOCK_TAI txtime-delay 1000
 }
 
