@@ -2,9 +2,11 @@
 #include "tc/device.h"
 
 #include <arpa/inet.h>
-#include <linux/if_arp.h>
+/* before the kernel's, which then leave its flags out */
+#include <net/if.h>
+
 #include <errno.h>
-#include <linux/if.h>
+#include <linux/if_arp.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <poll.h>
@@ -237,8 +239,13 @@ int device_of_route(struct netlink *nl, const char *address)
 {
 	struct nlmsghdr *request = netlink_request(nl, RTM_GETROUTE, 0);
 	struct rtmsg *rtm = mnl_nlmsg_put_extra_header(request, sizeof(*rtm));
+	const char *scope = strchr(address, '%');
 	uint8_t bytes[16];
 	int index = 0, result;
+
+	/* a link-local address names its interface */
+	if (scope)
+		return if_nametoindex(scope + 1) ? (int)if_nametoindex(scope + 1) : -ENOENT;
 
 	if (inet_pton(AF_INET, address, bytes) == 1) {
 		rtm->rtm_family = AF_INET;

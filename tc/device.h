@@ -33,7 +33,7 @@ int device_read(struct netlink *nl, const char *name, struct device *device, str
 int device_check(struct netlink *nl, const struct device *device, char advice[256],
 		 struct error *err);
 
-/* Number of the interface that a packet to the address (text, IPv4 or IPv6) leaves through, or a negative errno. */
+/* Number of the interface that a packet to the address leaves through, or a negative errno. Text, IPv4 or IPv6[%INTERFACE]. */
 int device_of_route(struct netlink *nl, const char *address);
 
 /* Does traffic through interface `upper` leave through `index`? (itself, a VLAN or bridge or bond on it) */

@@ -199,6 +199,11 @@ int publish_schedule_begin(const struct config_file *config, const char *file, b
 	}
 	result = apply ? deploy(nl, ready, file, schedule, err)
 		       : verify(nl, in_file ? &ready->file.schedule : NULL, publisher, err);
+	if (result && ready->brought_up) {
+		struct error ignored = ERROR_INIT;
+
+		device_set_up(nl, &ready->device, false, &ignored);
+	}
 out:
 	netlink_close(nl);
 	free(ready->file.streams);

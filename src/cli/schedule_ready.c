@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "cli/schedule_command.h"
 #include "host/capability.h"
+#include "host/session.h"
 #include "tc/validate.h"
 
 int schedule_need_admin(const char *interface, struct error *err)
@@ -125,13 +126,11 @@ static int refuse_ssh(struct netlink *nl, const struct schedule_ready *ready, bo
 		      struct error *err)
 {
 	const struct deployment *deployment = &ready->preparation.deployment;
-	const char *session = getenv("SSH_CONNECTION"), *how;
-	char client[64] = "";
+	char client[SESSION_CLIENT];
+	const char *how;
 	int route;
 
-	if (!session)
-		session = getenv("SSH_CLIENT");
-	if (!session || sscanf(session, "%63s", client) != 1)
+	if (!session_ssh_client(client))
 		return 0;
 	route = device_of_route(nl, client);
 	if (route <= 0 || !device_carries(nl, ready->device.link.index, route))

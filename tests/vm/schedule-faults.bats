@@ -111,6 +111,10 @@ load schedule
 	run tsnpub schedule apply a.yaml
 	[ "$status" = 2 ]
 	[[ $output == *"carries this ssh session (from 192.0.2.9)"*"you would be locked out"* ]]
+	# as under sudo, which does not pass the variable on
+	run bash -c 'env -u SSH_CONNECTION tsnpub schedule apply a.yaml; exit $?'
+	[ "$status" = 2 ]
+	[[ $output == *"you would be locked out"* ]]
 	# the session comes another way
 	SSH_CONNECTION='127.0.0.1 50000 127.0.0.1 22' tsnpub schedule apply a.yaml
 	tsnpub schedule clear
