@@ -171,13 +171,16 @@ static void print_proof(const struct applied *applied)
 	for (unsigned c = 0; c < schedule->class_count; c++) {
 		const struct gate_probe_class *class = &applied->probe.classes[c];
 
-		if (class->asked)
-			printf("proof: %u frames of class '%s' left between %s and %s of the "
-			       "cycle, all in its windows (TX "
-			       "stamp %s)\n",
-			       class->stamped, schedule->classes[c].name,
-			       format_duration(class->first_ns, first),
-			       format_duration(class->last_ns, last), class->hw ? "hw" : "sw");
+		if (!class->asked)
+			continue;
+		printf("proof: %u frames of class '%s' left between %s and %s of the cycle, all in "
+		       "its windows (TX stamp %s)",
+		       class->stamped, schedule->classes[c].name,
+		       format_duration(class->first_ns, first),
+		       format_duration(class->last_ns, last), class->hw ? "hw" : "sw");
+		if (class->sent > class->stamped)
+			printf("; %u more have no stamp", class->sent - class->stamped);
+		printf("\n");
 	}
 }
 

@@ -23,9 +23,12 @@ load schedule
 		run tsnpub schedule show tsn0
 		echo "$step: $output"
 		[[ $output == *"was cut off at"* ]]
-		run tsnpub schedule apply a.yaml
-		[ "$status" = 3 ]
-		[[ $output == *"an earlier apply was cut off"* ]]
+		if [ "$step" = 3 ]; then
+			run tsnpub schedule apply a.yaml
+			refused 3 'an earlier apply was cut off; `tsnpub schedule clear tsn0` restores first'
+			# a clear that is killed too: the next one does its work
+			strace -o /dev/null -e trace=sendto -e inject=sendto:signal=KILL:when=6 tsnpub schedule clear >/dev/null 2>&1 || true
+		fi
 		tsnpub schedule clear
 		dump | diff before -
 	done
