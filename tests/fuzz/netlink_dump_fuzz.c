@@ -7,13 +7,45 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/qdisc.h"
 #include "tc/fit.h"
 #include "tc/installed.h"
+#include "tc/snapshot.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* What is kept of them to be put back: the same as itself, also by way of the record. */
+static void keep_messages(struct snapshot *snapshot)
+{
+	static struct snapshot again;
+	static struct qdisc qdiscs[SNAPSHOT_MESSAGES_MAX];
+	struct qdisc_list list = { 0, qdiscs };
+	char text[160];
+	json_t *json;
+
+	snapshot_obstacle(snapshot);
+	snapshot_text(snapshot, text);
+	if (snapshot_difference(snapshot, snapshot, text))
+		abort();
+	json = snapshot_to_json(snapshot);
+	if (json && !snapshot_from_json(json, &again)) {
+		if (snapshot_difference(snapshot, &again, text))
+			abort();
+		snapshot_free(&again);
+	}
+	json_decref(json);
+	for (unsigned i = 0; i < snapshot->count; i++)
+		if (!qdisc_parse((const struct nlmsghdr *)snapshot->list[i].bytes,
+				 &qdiscs[list.count]))
+			list.count++;
+	for (unsigned p = 0; p < 16; p++)
+		qdisc_path_of(&list, p);
+	qdisc_etf_priorities(&list);
+}
+
 static void take_messages(const uint8_t *data, size_t size)
 {
+	static struct snapshot snapshot;
 	static struct installed installed;
 	static struct schedule schedule;
 	static struct window windows[SCHEDULE_GATES_MAX];
@@ -35,9 +67,14 @@ static void take_messages(const uint8_t *data, size_t size)
 			break;
 		memcpy(copy, data + at, length);
 		installed_take(&installed, copy);
-		free(copy);
+		if (snapshot.count == SNAPSHOT_MESSAGES_MAX)
+			free(copy);
+		else
+			snapshot.list[snapshot.count++] = (struct snapshot_message){ length, copy };
 		at += NLMSG_ALIGN(length);
 	}
+	keep_messages(&snapshot);
+	snapshot_free(&snapshot);
 	for (int admin = 0; admin < 2; admin++)
 		if (!installed_schedule(&installed, admin, NULL, &schedule))
 			for (unsigned c = 0; c < schedule.class_count; c++)
