@@ -90,7 +90,7 @@ static int number(const struct import *import, const json_t *object, const char 
 		  uint64_t *value)
 {
 	const json_t *found = member(object, what);
-	char text[24], label[160];
+	char text[24], label[320];
 
 	if (!found)
 		return error_input(import->err, "%s: %s is missing", import->name, what);
@@ -111,7 +111,9 @@ static int read_entry(const struct import *import, const json_t *entry, size_t i
 		     *inner = member(entry, "sgs-params");
 	const char *name = json_string_value(operation);
 	const json_t *values = inner ? inner : entry;
+	struct import of_entry = *import;
 	uint64_t states, interval;
+	char what[160];
 
 	if (!name || !(strstr(name, "set-gate-states") || strstr(name, "set-gates-states")))
 		return error_input(import->err,
@@ -119,11 +121,11 @@ static int read_entry(const struct import *import, const json_t *entry, size_t i
 				   "and release are not "
 				   "supported",
 				   import->name, i, name ? name : "");
-	if (number(import, values, "gate-states-value", 255, &states) ||
-	    number(import, values, "time-interval-value", UINT32_MAX, &interval)) {
-		error_prefix(import->err, "entry %zu", i);
+	snprintf(what, sizeof(what), "%s: entry %zu", import->name, i);
+	of_entry.name = what;
+	if (number(&of_entry, values, "gate-states-value", 255, &states) ||
+	    number(&of_entry, values, "time-interval-value", UINT32_MAX, &interval))
 		return -1;
-	}
 	/* all-open lists name eight classes; those that are not there cannot matter, unless they alone are meant */
 	if (states && schedule->class_count < 8 && !(states & ((1U << schedule->class_count) - 1)))
 		return error_input(import->err,

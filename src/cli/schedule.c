@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/schedule_command.h"
+#include "report/output.h"
 
 static const struct subcommand {
 	const char *name;
@@ -39,6 +40,7 @@ int cmd_schedule(int argc, char **argv)
 {
 	static char full_name[64];
 	struct error err = ERROR_INIT;
+	int status;
 
 	if (argc < 2) {
 		help(stderr);
@@ -53,7 +55,10 @@ int cmd_schedule(int argc, char **argv)
 			continue;
 		snprintf(full_name, sizeof(full_name), "tsnpub schedule %s", subcommands[i].name);
 		argv[1] = full_name;
-		return subcommands[i].run(argc - 1, argv + 1);
+		status = subcommands[i].run(argc - 1, argv + 1);
+		if (status < STATUS_INPUT && output_stdout_done(&err))
+			return error_report(&err);
+		return status;
 	}
 	error_input(&err,
 		    "schedule: unknown subcommand '%.32s'; `tsnpub schedule --help` lists them",

@@ -99,7 +99,22 @@ void schedule_file_free(struct schedule_file *file)
 	memset(file, 0, sizeof(*file));
 }
 
-int schedule_print_findings(const struct yaml_file *yaml, const struct findings *findings,
+/* "FILE: line N: ", or the file alone where it has no lines. */
+static void where_is(const struct schedule_file *file, const char *path, char where[YAML_WHAT])
+{
+	static const char *const imported[] = { "schedule.gates", "schedule.cycle",
+						"schedule.base-time" };
+
+	for (size_t i = 0; file->gates_from && i < sizeof(imported) / sizeof(imported[0]); i++)
+		if (!strncmp(path, imported[i], strlen(imported[i]))) {
+			snprintf(where, YAML_WHAT, "%s: ", file->gates_from);
+			return;
+		}
+	snprintf(where, YAML_WHAT, "%s: line %u: ", yaml_file_name(file->yaml),
+		 yaml_file_line(file->yaml, path));
+}
+
+int schedule_print_findings(const struct schedule_file *file, const struct findings *findings,
 			    bool notes)
 {
 	for (unsigned i = 0; i < findings->count; i++) {
@@ -108,9 +123,8 @@ int schedule_print_findings(const struct yaml_file *yaml, const struct findings 
 
 		if (finding->level == FINDING_NOTE && !notes)
 			continue;
-		if (yaml)
-			snprintf(where, sizeof(where), "%s: line %u: ", yaml_file_name(yaml),
-				 yaml_file_line(yaml, finding->path));
+		if (file)
+			where_is(file, finding->path, where);
 		if (finding->level == FINDING_WARNING)
 			message_warn("%s%s: %s", where, finding->path, finding->text);
 		else

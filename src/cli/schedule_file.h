@@ -15,6 +15,8 @@ struct schedule_file {
 	struct schedule schedule;
 	struct stream *streams;
 	unsigned stream_count;
+	const char
+		*gates_from; /* the file that gates and times were imported from; NULL: this one */
 };
 
 /* Reads and converts. 0, or -1 with the error (nothing then needs to be freed). */
@@ -31,9 +33,9 @@ void schedule_file_free(struct schedule_file *file);
 
 /*
  * Prints what was found, one line each, with file and line, on stderr; notes only with `notes`. Returns the exit status:
- * STATUS_INPUT when there is an error among them, else STATUS_GOOD. `yaml` may be NULL.
+ * STATUS_INPUT when there is an error among them, else STATUS_GOOD. `file` may be NULL.
  */
-int schedule_print_findings(const struct yaml_file *yaml, const struct findings *findings,
+int schedule_print_findings(const struct schedule_file *file, const struct findings *findings,
 			    bool notes);
 
 #endif

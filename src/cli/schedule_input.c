@@ -34,6 +34,7 @@ int schedule_input_load(struct schedule_input *input, const char *command,
 				   command, command);
 	if (schedule_file_load(input->file, file, &input->err))
 		return -1;
+	file->gates_from = input->import;
 	if (!input->import || !yang_import_file(input->import, &file->schedule, &input->err))
 		return 0;
 	schedule_file_free(file);

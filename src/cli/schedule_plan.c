@@ -357,7 +357,7 @@ int schedule_plan_main(int argc, char **argv)
 					   : 1000;
 	prepare_deployment(&file.schedule, file.streams, file.stream_count, nic, speed, &facts,
 			   &preparation);
-	status = schedule_print_findings(file.yaml, findings, true);
+	status = schedule_print_findings(&file, findings, true);
 	if (plan.input.json)
 		print_json(deployment, file.streams, file.stream_count, findings);
 	else if (!findings->errors && !(plan.export && !strcmp(plan.export, "-")))

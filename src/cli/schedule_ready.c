@@ -112,7 +112,7 @@ int schedule_get_ready(struct netlink *nl, struct schedule_ready *ready, int64_t
 					 : 1000;
 	prepare_deployment(&ready->file.schedule, ready->file.streams, ready->file.stream_count,
 			   ready->device.nic, speed, &facts, &ready->preparation);
-	if (schedule_print_findings(ready->file.yaml, &ready->preparation.findings, true)) {
+	if (schedule_print_findings(&ready->file, &ready->preparation.findings, true)) {
 		take_down_again(nl, ready);
 		return STATUS_INPUT;
 	}

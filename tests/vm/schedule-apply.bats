@@ -206,3 +206,15 @@ in_windows() {
 	[ "$status" = 0 ]
 	dump | diff before -
 }
+
+@test "the publisher says which streams leave outside of their slots" {
+	sim ideal
+	file full-offload "$FULL" "$LAUNCH" >a.yaml
+	tsnpub schedule apply a.yaml
+	printf 'streams:\n- {id: 3, priority: 7, offset: 261.2us, size: 100}\n' >>a.yaml
+	run tsnpub --config a.yaml --sync warn --count 10
+	[[ $output == *"stream 3 leaves at 261.2us, its class 'control' is open from 0ns to 200us"* ]]
+	run tsnpub --config a.yaml --sync warn --count 10 --strict
+	[ "$status" = 2 ]
+	[[ $output == *"stream 3 leaves at 261.2us"* ]]
+}

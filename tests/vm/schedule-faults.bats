@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Schedules that go wrong: refused by the kernel or the driver, killed in the middle, not confirmed, two at once, and those
 # that would cut their user off.
-# vm: --timeout 400
+# vm: --timeout 200
 
 load schedule
 

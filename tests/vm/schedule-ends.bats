@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# An apply that is killed at each of its steps, and one that nobody confirms.
-# vm: --timeout 300
+# How a schedule ends that nobody clears: killed at each step of the apply, not confirmed, with the publisher that deployed it.
+# vm: --timeout 200
 
 load schedule
 
@@ -78,4 +78,22 @@ load schedule
 	sleep 1
 	dump | diff before -
 	[[ $(tsnpub schedule show tsn0) != *"cut off"* ]]
+}
+
+@test "the publisher deploys with --apply, and takes back at its end, also when it is killed" {
+	sim ideal
+	dump >before
+	file full-offload "$FULL" "$LAUNCH" >a.yaml
+	printf 'streams:\n- {id: 1, priority: 7, offset: 20us, size: 100}\n' >>a.yaml
+	run tsnpub --config a.yaml --sync warn --apply --count 200
+	echo "$output"
+	[ "$status" = 0 ]
+	[[ $output == *"applied, taken back at the end"*"schedule taken back"* ]]
+	dump | diff before -
+	tsnpub --config a.yaml --sync warn --apply --quiet --duration 60s 2>/dev/null &
+	sleep 2
+	dump | grep -q taprio
+	kill -KILL $!
+	sleep 1
+	dump | diff before -
 }
