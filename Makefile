@@ -35,12 +35,12 @@ MULTIARCH := $(shell gcc -print-multiarch 2>/dev/null)
 
 SOURCES := $(filter-out src/cli/main.c,$(wildcard src/*/*.c)) $(wildcard tc/*.c) $(wildcard ptp/*.c)
 OBJECTS := $(SOURCES:%.c=$(BUILD)/obj/%.o)
-BPF_SOURCES := $(wildcard bpf/*.bpf.c)
-SKELETONS := $(BPF_SOURCES:bpf/%.bpf.c=$(BPF_BUILD)/%.skel.h)
+BPF_SOURCES := $(wildcard bpf/*.bpf.c tests/bench/*.bpf.c)
+SKELETONS := $(patsubst %.bpf.c,$(BPF_BUILD)/%.skel.h,$(notdir $(BPF_SOURCES)))
 UNIT_SOURCES := $(wildcard tests/unit/*_test.c)
 UNIT_TESTS := $(UNIT_SOURCES:tests/unit/%.c=$(BUILD)/unit/%)
 # programs of the tests' own: one source file each
-TOOLS := $(patsubst %.c,$(BUILD)/tools/%,$(notdir $(wildcard tests/netns/*.c tests/bench/*.c tests/vm/*.c)))
+TOOLS := $(patsubst %.c,$(BUILD)/tools/%,$(notdir $(filter-out %.bpf.c,$(wildcard tests/netns/*.c tests/bench/*.c tests/vm/*.c))))
 MAN_PAGES := $(patsubst man/%.scd,$(BUILD)/man/%,$(wildcard man/*.scd))
 NETNS_TESTS := $(wildcard tests/netns/*.bats)
 
@@ -61,6 +61,10 @@ $(BPF_BUILD)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) -O2 -g -Wall -Werror -target bpf -mcpu=v3 -I. -Isrc -I/usr/include/$(MULTIARCH) -c -o $@ $<
 
+$(BPF_BUILD)/%.bpf.o: tests/bench/%.bpf.c $(wildcard bpf/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) -O2 -g -Wall -Werror -target bpf -mcpu=v3 -I. -Isrc -I/usr/include/$(MULTIARCH) -c -o $@ $<
+
 $(BPF_BUILD)/%.skel.h: $(BPF_BUILD)/%.bpf.o
 	$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf > $@.tmp
 	mv $@.tmp $@
@@ -73,7 +77,7 @@ $(BUILD)/tools/%: tests/netns/%.c $(BUILD)/libtsnpub.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/libtsnpub.a $(LIBS)
 
-$(BUILD)/tools/%: tests/bench/%.c $(BUILD)/libtsnpub.a
+$(BUILD)/tools/%: tests/bench/%.c $(BUILD)/libtsnpub.a | $(SKELETONS)
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/libtsnpub.a $(LIBS)
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "data/pairs.h"
 
+#include <string.h>
+
 static size_t home(size_t slot_count, uint32_t run, uint16_t stream)
 {
 	/* Fibonacci hashing: run is random, streams are small and consecutive */
@@ -54,4 +56,24 @@ void pairs_remove(uint16_t *slots, size_t slot_count, void *const *items, size_t
 		}
 	}
 	slots[hole] = 0;
+}
+
+#define GROUPS 256
+
+void pairs_group(const void *records, size_t size, size_t stream_at, size_t count, uint16_t *order)
+{
+	const uint8_t *stream = (const uint8_t *)records + stream_at;
+	uint32_t start[GROUPS + 1] = { 0 };
+	uint16_t value;
+
+	for (size_t i = 0; i < count; i++) {
+		memcpy(&value, stream + i * size, sizeof(value));
+		start[value % GROUPS + 1]++;
+	}
+	for (size_t g = 0; g < GROUPS; g++)
+		start[g + 1] += start[g];
+	for (size_t i = 0; i < count; i++) {
+		memcpy(&value, stream + i * size, sizeof(value));
+		order[start[value % GROUPS]++] = (uint16_t)i;
+	}
 }

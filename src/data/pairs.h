@@ -26,4 +26,12 @@ void pairs_enter(uint16_t *slots, size_t slot_count, void *const *items, size_t 
 /* Takes items[index] out of the slots. */
 void pairs_remove(uint16_t *slots, size_t slot_count, void *const *items, size_t index);
 
+/*
+ * The order in which to go over `count` records (at most 65,536, `size` bytes each, with the stream's
+ * number at `stream_at`) so that those of one stream come together: with many streams their statistics do
+ * not fit into the cache at once. Streams that differ in their last 8 bits are told apart; within a stream
+ * the order stays.
+ */
+void pairs_group(const void *records, size_t size, size_t stream_at, size_t count, uint16_t *order);
+
 #endif

@@ -92,29 +92,55 @@ static void add_wake(struct tx_metrics *m, const struct tx_record *r)
 		histogram_add(&m->submit, value, (uint64_t)r->seq, r->stream);
 }
 
-void tx_metrics_add(struct tx_metrics *m, const struct tx_record *r)
+/* All of a frame but its wake-up. False: there is no room for its stream. */
+static bool add_frame(struct tx_metrics *m, struct tx_stream **former, const struct tx_record *r)
 {
-	struct tx_stream *s;
+	struct tx_stream *s = *former;
 
-	if (r->stream == RECORD_STREAM_SYNC)
-		return;
-	s = find_or_make(m, r->run, r->stream);
+	if (!s || s->run != r->run || s->stream != r->stream)
+		s = find_or_make(m, r->run, r->stream);
 	if (!s) {
 		m->other_frames++;
-		return;
+		return false;
 	}
+	*former = s;
 	if (!s->counts.records)
 		s->first_launch = r->launch;
 	s->last_launch = r->launch;
 	count_status(&s->counts, r->status);
-	if (r->status & TX_UNSYNCED)
-		return;
-	add_wake(m, r);
-	if (!(r->status & TX_SENT) || r->launch == STAMP_NONE)
-		return;
+	if (r->status & TX_UNSYNCED || !(r->status & TX_SENT) || r->launch == STAMP_NONE)
+		return true;
 	add_error(m, s, SOURCE_HW, r->tx_hw, r);
 	add_error(m, s, SOURCE_SW, r->tx_sw, r);
 	add_error(m, s, SOURCE_USER, r->submit, r);
+	return true;
+}
+
+void tx_metrics_add(struct tx_metrics *m, const struct tx_record *r)
+{
+	struct tx_stream *former = NULL;
+
+	if (r->stream == RECORD_STREAM_SYNC || !add_frame(m, &former, r))
+		return;
+	if (!(r->status & TX_UNSYNCED))
+		add_wake(m, r);
+}
+
+void tx_metrics_add_block(struct tx_metrics *m, const struct tx_record *records, size_t count)
+{
+	struct tx_stream *former = NULL;
+	uint16_t order[TX_BLOCK];
+
+	/* wake-ups first, in their order: the frames of one cycle follow each other there */
+	for (size_t i = 0; i < count; i++)
+		if (records[i].stream != RECORD_STREAM_SYNC && !(records[i].status & TX_UNSYNCED))
+			add_wake(m, &records[i]);
+	pairs_group(records, sizeof(*records), offsetof(struct tx_record, stream), count, order);
+	for (size_t k = 0; k < count; k++) {
+		__builtin_prefetch(&records[order[k + 4 < count ? k + 4 : k]]);
+		if (records[order[k]].stream != RECORD_STREAM_SYNC)
+			add_frame(m, &former, &records[order[k]]);
+	}
 }
 
 static void merge(struct tx_stream *into, const struct tx_stream *from)

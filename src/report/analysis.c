@@ -5,15 +5,37 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/worker.h"
 #include "data/description.h"
+#include "data/pairs.h"
 
 #define READ_RECORDS 8192
+#define RX_BLOCK \
+	65536 /* so many records of one stream come together that its histograms stay in the cache */
+
+/* Of the sender's log, as they are read: measured together. */
+struct tx_block {
+	size_t count;
+	struct tx_record records[TX_BLOCK];
+};
 
 struct pass {
 	struct analysis *a;
 	struct error *err;
 	bool failed;
+	struct worker *tx_worker, *rx_worker;
+	struct tx_block *sent; /* the one of the two that is being filled */
+	struct tx_block tx_blocks[2];
 };
+
+static void measure_sent(void *context, void *block)
+{
+	const struct pass *p = context;
+	struct tx_block *b = block;
+
+	tx_metrics_add_block(p->a->tx, b->records, b->count);
+	b->count = 0;
+}
 
 static int show(struct pass *p, const struct joined_frame *frame)
 {
@@ -34,7 +56,11 @@ static void on_sent(void *context, const struct tx_record *r)
 		sync_metrics_add(&p->a->tx_sync, (const void *)r);
 		return;
 	}
-	tx_metrics_add(p->a->tx, r);
+	p->sent->records[p->sent->count++] = *r;
+	if (p->sent->count == TX_BLOCK) {
+		worker_give(p->tx_worker, p->sent);
+		p->sent = p->sent == p->tx_blocks ? &p->tx_blocks[1] : p->tx_blocks;
+	}
 	/* with an RX log a frame is shown once: when it arrives, or is known to be lost */
 	if (!p->a->rx || !(r->status & TX_SENT))
 		show(p, &frame);
@@ -54,26 +80,18 @@ static void on_lost(void *context, const struct tx_record *r)
  */
 struct rx_block {
 	size_t count;
-	struct rx_record rx[READ_RECORDS];
-	struct tx_record tx[READ_RECORDS];
-	bool has_tx[READ_RECORDS];
-	enum sequence_verdict verdict[READ_RECORDS];
-	uint16_t order[READ_RECORDS];
+	struct rx_record rx[RX_BLOCK];
+	struct sent {
+		int64_t hw, sw; /* the sender's stamps; none where it was not in sync */
+	} sent[RX_BLOCK];
+	uint16_t order[RX_BLOCK];
+	/* where frames are shown one by one, else NULL */
+	struct shown {
+		bool has_tx;
+		enum sequence_verdict verdict;
+		struct tx_record tx;
+	} * shown;
 };
-
-#define GROUPS 256 /* streams that differ in their last 8 bits */
-
-static void group_by_stream(struct rx_block *b)
-{
-	uint16_t start[GROUPS + 1] = { 0 };
-
-	for (size_t i = 0; i < b->count; i++)
-		start[b->rx[i].stream % GROUPS + 1]++;
-	for (size_t g = 0; g < GROUPS; g++)
-		start[g + 1] = (uint16_t)(start[g + 1] + start[g]);
-	for (size_t i = 0; i < b->count; i++)
-		b->order[start[b->rx[i].stream % GROUPS]++] = (uint16_t)i;
-}
 
 static void join_block(struct pass *p, struct rx_block *b, struct join *join)
 {
@@ -82,43 +100,65 @@ static void join_block(struct pass *p, struct rx_block *b, struct join *join)
 
 		if (b->rx[i].stream != RECORD_STREAM_SYNC && join)
 			tx = join_find(join, &b->rx[i], p->err);
-		b->has_tx[i] = tx != NULL;
-		if (tx)
-			b->tx[i] = *tx;
+		if (tx && !(tx->status & TX_UNSYNCED))
+			b->sent[i] = (struct sent){ tx->tx_hw, tx->tx_sw };
+		else
+			b->sent[i] = (struct sent){ STAMP_NONE, STAMP_NONE };
+		if (b->shown) {
+			b->shown[i].has_tx = tx != NULL;
+			if (tx)
+				b->shown[i].tx = *tx;
+		}
 		p->failed |= p->err->status != 0;
 	}
 }
 
-static void measure_block(struct pass *p, struct rx_block *b)
+static void measure_frame(struct pass *p, struct rx_block *b, size_t i)
 {
 	struct analysis *a = p->a;
+	const struct rx_record *r = &b->rx[i];
+	enum sequence_verdict verdict = SEQUENCE_STRAY;
+	struct rx_stream *stream;
 
-	group_by_stream(b);
+	if (r->stream == RECORD_STREAM_SYNC) {
+		sync_metrics_add(&a->rx_sync, (const void *)r);
+		return;
+	}
+	stream = rx_metrics_add(a->rx, r, &verdict);
+	if (b->shown)
+		b->shown[i].verdict = verdict;
+	if (stream && !(r->flags & RX_UNSYNCED) &&
+	    (b->sent[i].hw != STAMP_NONE || b->sent[i].sw != STAMP_NONE) &&
+	    (verdict == SEQUENCE_IN_ORDER || verdict == SEQUENCE_REORDERED)) {
+		const struct tx_record tx = { .tx_hw = b->sent[i].hw, .tx_sw = b->sent[i].sw };
+
+		rx_stream_add_path(stream, &a->rx->options, r, &tx);
+	}
+}
+
+static void measure_block(void *context, void *block)
+{
+	struct pass *p = context;
+	struct rx_block *b = block;
+
+	pairs_group(b->rx, sizeof(*b->rx), offsetof(struct rx_record, stream), b->count, b->order);
 	for (size_t k = 0; k < b->count; k++) {
-		size_t i = b->order[k];
-		const struct rx_record *r = &b->rx[i];
-		struct rx_stream *stream;
+		size_t soon = b->order[k + 4 < b->count ? k + 4 : k];
 
-		if (r->stream == RECORD_STREAM_SYNC) {
-			sync_metrics_add(&a->rx_sync, (const void *)r);
-			continue;
-		}
-		b->verdict[i] = SEQUENCE_STRAY;
-		stream = rx_metrics_add(a->rx, r, &b->verdict[i]);
-		if (stream && b->has_tx[i] && !(r->flags & RX_UNSYNCED) &&
-		    !(b->tx[i].status & TX_UNSYNCED) &&
-		    (b->verdict[i] == SEQUENCE_IN_ORDER || b->verdict[i] == SEQUENCE_REORDERED))
-			rx_stream_add_path(stream, &a->rx->options, r, &b->tx[i]);
+		/* going from record to record of one stream is beyond what the processor foresees */
+		__builtin_prefetch(&b->rx[soon]);
+		__builtin_prefetch(&b->sent[soon]);
+		measure_frame(p, b, b->order[k]);
 	}
 }
 
 static void show_block(struct pass *p, const struct rx_block *b)
 {
-	for (size_t i = 0; i < b->count && !p->failed && p->a->options.sink_count; i++) {
+	for (size_t i = 0; b->shown && i < b->count && !p->failed; i++) {
 		const struct joined_frame frame = {
 			.rx = &b->rx[i],
-			.tx = b->has_tx[i] ? &b->tx[i] : NULL,
-			.verdict = b->verdict[i],
+			.tx = b->shown[i].has_tx ? &b->shown[i].tx : NULL,
+			.verdict = b->shown[i].verdict,
 		};
 
 		if (b->rx[i].stream != RECORD_STREAM_SYNC)
@@ -126,22 +166,58 @@ static void show_block(struct pass *p, const struct rx_block *b)
 	}
 }
 
+static void free_block(struct rx_block *b)
+{
+	if (b)
+		free(b->shown);
+	free(b);
+}
+
+static struct rx_block *new_block(bool shown)
+{
+	struct rx_block *b = calloc(1, sizeof(*b));
+
+	if (b && shown)
+		b->shown = calloc(RX_BLOCK, sizeof(*b->shown));
+	if (b && shown && !b->shown) {
+		free(b);
+		return NULL;
+	}
+	return b;
+}
+
+/*
+ * Joining is one thread's work, measuring another's: half of the time each. Frames that are shown one by one
+ * are shown in the order of the log, by one thread.
+ */
 static int read_rx(struct pass *p, struct log_reader *log, struct join *join)
 {
-	struct rx_block *b = malloc(sizeof(*b));
+	bool shown = p->a->options.sink_count != 0;
+	struct rx_block *blocks[2] = { new_block(shown), new_block(shown) }, *b = blocks[0];
 	int64_t n = 0;
 
-	if (!b)
-		return error_errno(p->err, ENOMEM, "report");
-	while (!p->failed && (n = log_read(log, b->rx, READ_RECORDS, p->err)) > 0) {
+	if (!shown)
+		p->rx_worker = worker_new(measure_block, p);
+	if (!blocks[0] || !blocks[1] || (!shown && !p->rx_worker)) {
+		error_errno(p->err, ENOMEM, "report");
+		p->failed = true;
+	}
+	while (!p->failed && (n = log_read(log, b->rx, RX_BLOCK, p->err)) > 0) {
 		b->count = (size_t)n;
 		join_block(p, b, join);
 		if (p->failed)
 			break;
-		measure_block(p, b);
-		show_block(p, b);
+		if (p->rx_worker) {
+			worker_give(p->rx_worker, b);
+			b = b == blocks[0] ? blocks[1] : blocks[0];
+		} else {
+			measure_block(p, b);
+			show_block(p, b);
+		}
 	}
-	free(b);
+	worker_finish(p->rx_worker);
+	free_block(blocks[0]);
+	free_block(blocks[1]);
 	return n < 0 || p->failed ? -1 : 0;
 }
 
@@ -256,24 +332,38 @@ static int read_joined(struct pass *p, const struct analysis_logs *logs)
 int analysis_run(struct analysis *a, const struct analysis_options *options,
 		 const struct analysis_logs *logs, struct error *err)
 {
-	struct pass p = { .a = a, .err = err };
+	struct pass *p = calloc(1, sizeof(*p));
 	int result;
 
 	memset(a, 0, sizeof(*a));
+	if (!p)
+		return error_errno(err, ENOMEM, "report");
+	p->a = a;
+	p->err = err;
+	p->sent = p->tx_blocks;
 	a->options = *options;
 	result = prepare(a, logs, err);
+	if (!result && logs->tx) {
+		p->tx_worker = worker_new(measure_sent, p);
+		if (!p->tx_worker)
+			result = error_errno(err, ENOMEM, "report");
+	}
 	if (!result && logs->rx && logs->tx)
-		result = read_joined(&p, logs);
+		result = read_joined(p, logs);
 	else if (!result && logs->rx)
-		result = read_rx(&p, logs->rx, NULL);
+		result = read_rx(p, logs->rx, NULL);
 	else if (!result && logs->tx)
-		result = read_all(&p, logs->tx, add_tx);
+		result = read_all(p, logs->tx, add_tx);
+	if (!result && logs->tx)
+		worker_give(p->tx_worker, p->sent);
+	worker_finish(p->tx_worker);
 	if (!result && logs->wake)
-		result = read_all(&p, logs->wake, add_wake);
+		result = read_all(p, logs->wake, add_wake);
 	if (!result && logs->sync[0])
-		result = read_all(&p, logs->sync[0], add_sync_0);
+		result = read_all(p, logs->sync[0], add_sync_0);
 	if (!result && logs->sync[1])
-		result = read_all(&p, logs->sync[1], add_sync_1);
+		result = read_all(p, logs->sync[1], add_sync_1);
+	free(p);
 	return result;
 }
 

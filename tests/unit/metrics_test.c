@@ -345,6 +345,59 @@ static void the_sender(void **state)
 	tx_metrics_free(m);
 }
 
+/* A block is measured stream by stream: the figures are those of one record after the other. */
+static void a_block_of_the_senders_records(void **state)
+{
+	const struct tx_options options = { .lead_ns = 1000, .deadline_ns = 40 };
+	struct tx_metrics *one = tx_metrics_new(&options), *block = tx_metrics_new(&options);
+	static struct tx_record records[1000];
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		int64_t launch = BASE + i / 3 * CYCLE;
+
+		/* streams 7 and 263 end in the same 8 bits */
+		records[i] = (struct tx_record){ .seq = i / 3,
+						 .launch = launch,
+						 .wake = launch - 900 + i / 3 % 50,
+						 .submit = launch - 800,
+						 .tx_sw = launch + i % 60,
+						 .stream = (uint16_t)(7 + i % 3 * 256),
+						 .status = i % 10 ? TX_SENT : TX_SKIPPED,
+						 .run = 1 };
+		if (i % 100 == 99)
+			records[i].stream = RECORD_STREAM_SYNC;
+		if (i % 50 == 1)
+			records[i].status |= TX_UNSYNCED;
+		tx_metrics_add(one, &records[i]);
+	}
+	tx_metrics_add_block(block, records, 1000);
+	assert_int_equal(block->count, 3);
+	assert_int_equal(block->wake.count, one->wake.count);
+	assert_int_equal(block->wake.count, 333);
+	assert_true(block->wake.sum == one->wake.sum);
+	for (size_t i = 0; i < 3; i++) {
+		const struct histogram *a, *b;
+		const struct tx_stream *other = NULL;
+
+		for (size_t k = 0; k < 3; k++)
+			if (one->streams[k]->stream == block->streams[i]->stream)
+				other = one->streams[k];
+		assert_non_null(other);
+		assert_memory_equal(&block->streams[i]->counts, &other->counts,
+				    sizeof(other->counts));
+		assert_int_equal(block->streams[i]->last_launch, other->last_launch);
+		a = block->streams[i]->launch_error[SOURCE_SW];
+		b = other->launch_error[SOURCE_SW];
+		assert_int_equal(a->count, b->count);
+		assert_true(a->count > 200);
+		assert_true(a->sum == b->sum);
+		assert_int_equal(a->max_seq, b->max_seq);
+	}
+	tx_metrics_free(one);
+	tx_metrics_free(block);
+}
+
 static void wake_ups(void **state)
 {
 	struct wake_metrics m = { .deadline_ns = 1000 };
@@ -375,6 +428,7 @@ int main(void)
 		cmocka_unit_test(extreme_stamps_do_no_harm),
 		cmocka_unit_test(totals_add_up),
 		cmocka_unit_test(the_sender),
+		cmocka_unit_test(a_block_of_the_senders_records),
 		cmocka_unit_test(wake_ups),
 	};
 
