@@ -65,46 +65,54 @@ int error_errno(struct error *err, int errnum, const char *format, ...)
 	return -1;
 }
 
+int error_fix(struct error *err, const char *format, ...)
+{
+	size_t used = strlen(err->text);
+	va_list args;
+
+	if (used + 3 > sizeof(err->text))
+		return -1;
+	memcpy(err->text + used, "; ", 3);
+	va_start(args, format);
+	vsnprintf(err->text + used + 2, sizeof(err->text) - used - 2, format, args);
+	va_end(args);
+	make_printable(err->text);
+	return -1;
+}
+
 int error_file(struct error *err, int errnum, const char *path, const char *format, ...)
 {
 	const char *slash = strrchr(path, '/');
 	int length = slash && slash != path ? (int)(slash - path) : 1;
 	const char *directory = slash ? path : ".";
-	size_t used;
 	va_list args;
 
 	va_start(args, format);
 	set(err, STATUS_SYSTEM, format, args);
 	va_end(args);
 	add_errno(err, errnum);
-	used = strlen(err->text);
 	if (length > 128)
 		length = 128;
 	switch (errnum) {
 	case ENOENT:
-		snprintf(err->text + used, sizeof(err->text) - used,
-			 "; make its directory first: mkdir -p '%.*s'", length, directory);
-		break;
+		return error_fix(err, "make its directory first: mkdir -p '%.*s'", length,
+				 directory);
 	case EACCES:
 	case EPERM:
-		snprintf(err->text + used, sizeof(err->text) - used,
-			 "; name a file in a directory that this user may write, '%.*s' is none",
-			 length, directory);
-		break;
+		return error_fix(err,
+				 "name a file in a directory that this user may write, '%.*s' is "
+				 "none",
+				 length, directory);
 	case EROFS:
-		snprintf(err->text + used, sizeof(err->text) - used,
-			 "; '%.*s' is mounted read-only: name a file elsewhere", length, directory);
-		break;
+		return error_fix(err, "'%.*s' is mounted read-only: name a file elsewhere", length,
+				 directory);
 	case ENOSPC:
 	case EDQUOT:
-		snprintf(err->text + used, sizeof(err->text) - used,
-			 "; make room in '%.*s', or name a file elsewhere", length, directory);
-		break;
+		return error_fix(err, "make room in '%.*s', or name a file elsewhere", length,
+				 directory);
 	default:
-		snprintf(err->text + used, sizeof(err->text) - used, "; name another file");
+		return error_fix(err, "name another file");
 	}
-	make_printable(err->text);
-	return -1;
 }
 
 void error_prefix(struct error *err, const char *format, ...)

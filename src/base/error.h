@@ -43,6 +43,9 @@ int error_errno(struct error *err, int errnum, const char *format, ...)
 int error_file(struct error *err, int errnum, const char *path, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* Puts "; FIX" behind the text that is already there. Returns -1. */
+int error_fix(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Puts "PREFIX: " in front of the text that is already there, to name a file, a line or a stream. */
 void error_prefix(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

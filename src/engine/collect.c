@@ -82,6 +82,15 @@ static void take_feedback(void *context, const struct feedback *feedback)
 	spsc_push(&p->transmit->stamps[stream], &stamp);
 }
 
+/* Smaller ones change no figure more than the clocks do that make them. */
+#define STEP_VOID_NS (100 * NSEC_PER_USEC)
+
+static void take_step(struct publisher *p, int64_t step_ns)
+{
+	if (step_ns >= STEP_VOID_NS || step_ns <= -STEP_VOID_NS)
+		collector_stepped(p->collector);
+}
+
 static void drain_events(struct publisher *p, int64_t now)
 {
 	struct cycle_event event;
@@ -90,6 +99,7 @@ static void drain_events(struct publisher *p, int64_t now)
 		if (event.kind == CYCLE_STEP) {
 			struct publisher_note note = { NOTE_STEP, event.step_ns };
 
+			take_step(p, event.step_ns);
 			spsc_push(&p->notes, &note);
 			publisher_wake_caller(p);
 		} else {
@@ -100,7 +110,7 @@ static void drain_events(struct publisher *p, int64_t now)
 
 static void collect_once(struct publisher *p)
 {
-	int64_t now = clock_now_ns(CLOCK_MONOTONIC);
+	int64_t now = clock_now_ns(CLOCK_MONOTONIC), tai;
 	int fds[TRANSMIT_SOCKETS];
 	unsigned count = transmit_descriptors(p->transmit, fds);
 	uint64_t unknown = 0;
@@ -110,6 +120,9 @@ static void collect_once(struct publisher *p)
 	for (unsigned i = 0;
 	     p->setup.stamps || p->setup.pacing.kind == PACING_LAUNCH_TIME ? i < count : 0; i++)
 		unknown += feedback_read(p->feedback, fds[i], take_feedback, p);
+	/* before anything is handed on: a stamp may have been read, and set against TAI, after a step */
+	if (waker_look(&p->watch, &tai) == WAKE_STEPPED)
+		take_step(p, p->watch.step_ns);
 	collector_settle(p->collector, now);
 	pthread_mutex_unlock(&p->metrics_lock);
 	if (unknown)
@@ -135,6 +148,7 @@ void *publisher_collect(void *context)
 	struct publisher *p = context;
 	int64_t interval = interval_of(p);
 
+	waker_init(&p->watch, &wake_clock_system, 0, NULL);
 	drop_privileges();
 	for (;;) {
 		bool done = atomic_load_explicit(&p->cycle.done, memory_order_acquire);

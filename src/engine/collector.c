@@ -252,6 +252,16 @@ int collector_feedback(struct collector *c, const struct feedback *f)
 	return stream;
 }
 
+void collector_stepped(struct collector *c)
+{
+	for (uint64_t at = c->tail; at != c->head; at++) {
+		struct waiting *w = &c->ring[at & c->mask];
+
+		if (w->record.status & TX_SENT)
+			w->record.status |= TX_UNSYNCED;
+	}
+}
+
 void collector_settle(struct collector *c, int64_t now_ns)
 {
 	while (c->tail != c->head) {

@@ -54,6 +54,12 @@ void collector_event(struct collector *collector, const struct cycle_event *even
 /* Returns the stream's index, or -1 where it is not of this run. */
 int collector_feedback(struct collector *collector, const struct feedback *feedback);
 
+/*
+ * The clock was stepped: the times of frames that still wait may be of before and of after it. They are marked
+ * TX_UNSYNCED, which keeps them out of the statistics.
+ */
+void collector_stepped(struct collector *collector);
+
 /* Hands on what is complete, or waited long enough. */
 void collector_settle(struct collector *collector, int64_t now_ns);
 

@@ -196,6 +196,14 @@ static void take_signals(struct run *run)
 	}
 }
 
+/* As a step is known: by some 100 ns, between two readings of the clock. */
+static int64_t rounded(int64_t step_ns)
+{
+	int64_t half = step_ns < 0 ? -NSEC_PER_USEC / 2 : NSEC_PER_USEC / 2;
+
+	return (step_ns + half) / NSEC_PER_USEC * NSEC_PER_USEC;
+}
+
 static void take_note(struct run *run, const struct publisher_note *note)
 {
 	struct publisher *p = run->p;
@@ -207,7 +215,7 @@ static void take_note(struct run *run, const struct publisher_note *note)
 	}
 	p->counts.steps++;
 	say(run, true, "the clock was stepped by %s; going on in the same phase%s",
-	    format_duration(note->value, step),
+	    format_duration(rounded(note->value), step),
 	    note->value < 0 && p->setup.pacing.kind == PACING_LAUNCH_TIME
 		    ? " (etf refuses launch times before its last one: install it anew if frames "
 		      "are refused)"

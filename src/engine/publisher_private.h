@@ -46,6 +46,7 @@ struct publisher {
 	/* collecting thread */
 	struct collector *collector;
 	struct feedback_reader *feedback;
+	struct waker watch; /* of the clock, beside the cyclic thread's: for stamps across a step */
 	pthread_mutex_t metrics_lock;
 	struct tx_metrics *metrics;
 	struct publisher_recent recent;

@@ -92,11 +92,11 @@ static int set_launch_time(const struct transmit_settings *settings, int fd, str
 	if (setsockopt(fd, SOL_SOCKET, SO_TXTIME, &txtime, sizeof(txtime)) < 0) {
 		int reason = errno;
 
-		error_errno(err, reason, "%s: the kernel refuses launch times (SO_TXTIME)%s",
-			    settings->ifname,
-			    reason == EPERM ? "; CAP_NET_ADMIN is missing: run as root or give it"
-					    : "");
-		return -1;
+		error_errno(err, reason, "%s: the kernel refuses launch times (SO_TXTIME)",
+			    settings->ifname);
+		return reason == EPERM ? error_fix(err, "CAP_NET_ADMIN is missing: run as root, or "
+							"give it to the program (setcap)")
+				       : -1;
 	}
 	if (getsockopt(fd, SOL_SOCKET, SO_TXTIME, &effective, &size) < 0 ||
 	    effective.clockid != txtime.clockid || effective.flags != txtime.flags)
@@ -128,18 +128,20 @@ static int open_socket(const struct transmit_settings *settings, int priority, s
 	if (fd < 0) {
 		int reason = errno;
 
-		return error_errno(err, reason, "cannot open a raw socket%s",
-				   reason == EPERM
-					   ? "; CAP_NET_RAW is missing: run as root, or `setcap "
-					     "cap_net_raw,cap_net_admin,cap_sys_nice,cap_ipc_lock+"
-					     "ep` the program"
-					   : "");
+		error_errno(err, reason, "cannot open a raw socket");
+		return reason == EPERM ? error_fix(err, "CAP_NET_RAW is missing: run as root, or "
+							"`setcap cap_net_raw,cap_net_admin,"
+							"cap_sys_nice,cap_ipc_lock+ep` the program")
+				       : -1;
 	}
 	if (setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &priority, sizeof(priority)) < 0) {
 		int reason = errno;
 
-		error_errno(err, reason, "%s: priority %d%s", settings->ifname, priority,
-			    reason == EPERM ? "; above 6 it needs CAP_NET_ADMIN" : "");
+		error_errno(err, reason, "%s: priority %d", settings->ifname, priority);
+		if (reason == EPERM)
+			error_fix(
+				err,
+				"above 6 it needs CAP_NET_ADMIN: run as root, or use --priority 6");
 		goto failed;
 	}
 	if (getsockopt(fd, SOL_SOCKET, SO_PRIORITY, &effective, &size) < 0 ||

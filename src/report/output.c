@@ -93,7 +93,7 @@ int output_open(struct output *o, const char *what, const char *path, struct err
 		return error_input(err, "%s '': no file name", what);
 	if (output_is_log(path))
 		return error_input(err,
-				   "%s '%.128s': the name of a log, and logs are not overwritten; "
+				   "%s '%.128s': a log is not overwritten; "
 				   "name the file to write, then the logs",
 				   what, path);
 	/* through links, so that a linked file is replaced and not the link */

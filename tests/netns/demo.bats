@@ -58,6 +58,31 @@ nothing_left() {
 	nothing_left
 }
 
+@test 'a signal while it waits for the receiver is 128 + N too' {
+	"$tsnpub" demo --duration 60s --cycle 10ms >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+	demo=$! receiver=
+	for ((i = 0; i < 100000; i++)); do
+		read -r -a children <"/proc/$demo/task/$demo/children" || true
+		for child in "${children[@]}"; do
+			# a namespace's first process, or the receiver
+			{ read -r -d '' _ && read -r -d '' word; } 2>/dev/null <"/proc/$child/cmdline" || continue
+			[ "$word" != receive ] || receiver=$child
+		done
+		[ -z "$receiver" ] || break
+	done
+	# held there, it will not say that it is ready
+	kill -STOP "$receiver"
+	kill -TERM "$demo"
+	sleep 0.1
+	kill -CONT "$receiver"
+	status=0
+	wait "$demo" || status=$?
+	[ "$status" = 143 ]
+	cat "$BATS_TEST_TMPDIR/out"
+	grep -q 'interrupted before anything was sent' "$BATS_TEST_TMPDIR/out"
+	nothing_left
+}
+
 @test 'SIGKILL leaves no process and no interface' {
 	"$tsnpub" demo --duration 60s --cycle 10ms >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
 	demo=$!
@@ -93,7 +118,9 @@ nothing_left() {
 		--cycle 1us|2|out of range; 31.25us to 10s
 		--duration 0s|2|out of range
 		--duration 1ms --cycle 2ms|2|no frame would be sent
-		--keep /proc/1/x/y|3|cannot make the directory
+		--keep /proc/1/x/y|3|cannot make the directory: No such file or directory (ENOENT); make its directory first
+		--nonsense|2|unrecognized option '--nonsense'; `tsnpub demo --help` lists the options
+		x|2|'x': takes no argument
 	CASES
 	nothing_left
 }

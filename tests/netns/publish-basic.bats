@@ -181,3 +181,64 @@ END
 	"$tsnpub" report "$work/tx.tsnlog" >"$work/report"
 	grep -q -- "--count 50 --stream id=3,offset=20us --quiet" "$work/report"
 }
+
+@test "publish: --deadline and --sla give a miss rate and the exit status, in the report of the log as well" {
+	# none leaves within 1 ns of its launch
+	publish --cycle 2ms --count 50 --deadline 1ns --json --quiet --log "$work/tx.tsnlog"
+	[ "$publisher_status" -eq 1 ]
+	[ "$(tx .verdict.met)" = false ]
+	[ "$(tx .verdict.late)" -eq "$(tx .sent.sent)" ]
+	[ "$(tx .verdict.missed)" -eq "$(tx .verdict.due)" ]
+	[ "$(tx .sent.late.source)" = sw ]
+	[ "$(tx .sent.late.deadline_ns)" -eq 1 ]
+	[ "$(tx .sent.late.miss_rate)" = 1 ]
+	run "$tsnpub" report "$work/tx.tsnlog"
+	[ "$status" -eq 1 ]
+	[[ $output == *"Verdict: MISSED: "*"(100 %), 0 % in time, demanded 100 %"* ]]
+	# all leave within 10 s, and with one in a hundred that is enough, whatever was skipped
+	publish --cycle 2ms --count 50 --deadline 10s --sla 1%
+	[ "$publisher_status" -eq 0 ]
+	grep -q "^Verdict: met: .* demanded 1 %" "$work/tx.out"
+	grep -q "late *0  0 % of .* beyond 10s (sw stamps)" "$work/tx.out"
+	grep -q "late 0" "$work/tx.err" || ! grep -q "sent " "$work/tx.err"
+}
+
+@test "publish: with a bar frames that were withheld count, and without one the loss of the link does" {
+	start_publisher --cycle 5ms --sla 1% --json
+	sleep 0.2
+	in_tx ip link set vtx down
+	wait_for "switched off"
+	in_tx ip link set vtx up
+	wait_for "the link is back"
+	sleep 0.1
+	kill -INT "$publisher"
+	finish_publisher
+	# within the bar
+	[ "$publisher_status" -eq 0 ]
+	[ "$(tx .verdict.missed)" -eq $(($(tx .sent.due) - $(tx .sent.sent))) ]
+	[ "$(tx .verdict.missed)" -ge "$(tx .sent.link_down)" ]
+	[ "$(tx .counters.link_losses)" -eq 1 ]
+}
+
+@test "publish: --quiet leaves warnings and the summary; the summary tells the settings of the run" {
+	publish --cycle 2ms --count 600 --quiet
+	[ "$publisher_status" -eq 0 ]
+	! grep -v "^tsnpub: warning: " "$work/tx.err"
+	grep -q "frames sent" "$work/tx.out"
+	start_publisher --cycle 2ms --count 50 --json
+	finish_publisher
+	[ "cyclic thread: $(tx .realtime)" = "$(sed -n 's/^tsnpub: cyclic thread/cyclic thread/p' "$work/tx.err")" ]
+}
+
+@test "publish: a log that another run writes is left alone; after SIGKILL the next run replaces it" {
+	start_publisher --cycle 2ms --log "$work/tx.tsnlog"
+	refused 2 "log '$work/tx.tsnlog': another process is writing it" --cycle 2ms --count 5 --log "$work/tx.tsnlog"
+	kill -KILL "$publisher"
+	wait "$publisher" || true
+	publisher=
+	publish --cycle 2ms --count 5 --json --quiet --log "$work/tx.tsnlog"
+	[ "$publisher_status" -eq 0 ]
+	"$tsnpub" report --json "$work/tx.tsnlog" >"$work/report"
+	[ "$(jq .tx.sent.due "$work/report")" -eq "$(tx .sent.due)" ]
+	[ -z "$(find "$work" -name '*.tmp')" ]
+}

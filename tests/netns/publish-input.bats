@@ -41,11 +41,17 @@ teardown() {
 }
 
 @test "input: logs that cannot be written" {
-	refused 3 "log '$work/none/x': cannot create it: No such file or directory" --cycle 1ms --log "$work/none/x"
-	refused 2 "log '$work': a directory" --cycle 1ms --log "$work"
+	refused 3 "log '$work/none/x': cannot create it: No such file or directory (ENOENT); make its directory first: mkdir -p '$work/none'" \
+		--cycle 1ms --log "$work/none/x"
+	refused 2 "log '$work': a directory; name a regular file or a new one" --cycle 1ms --log "$work"
 	echo precious >"$work/log"
 	refused 2 "vtx" --cycle 1ms --log "$work/log" --pacing gate
+	refused 2 "log '$work/log': there is a file of that name that is no log, and it is not overwritten" --cycle 1ms --log "$work/log"
 	[ "$(cat "$work/log")" = precious ]
+	mkdir "$work/fixed"
+	mount -t tmpfs -o ro,size=64k none "$work/fixed" || skip "cannot mount a tmpfs"
+	refused 3 "'$work/fixed' is mounted read-only: name a file elsewhere" --cycle 1ms --log "$work/fixed/x"
+	umount "$work/fixed"
 }
 
 @test "input: a full disk ends the log, not the run" {
@@ -72,6 +78,13 @@ teardown() {
 	in_rx "$tsnpub" receive --iface vrx --duration 50ms >/dev/full 2>"$work/err" || status=$?
 	[ "$status" -eq 3 ]
 	grep -q "cannot write to stdout: No space left on device" "$work/err"
+}
+
+@test "input: options that contradict each other on this interface" {
+	refused 2 "--lead 2ms: not shorter than the cycle (1ms)" --cycle 1ms --lead 2ms
+	refused 2 "--spin 1ms: not shorter than the cycle (1ms)" --cycle 1ms --spin 1ms
+	publish --cycle 2ms --count 5 --lead 1ms --spin 20us --quiet
+	[ "$publisher_status" -eq 0 ]
 }
 
 @test "input: configuration files that are none" {

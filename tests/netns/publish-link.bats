@@ -64,6 +64,21 @@ teardown() {
 	[ "$(json .received.lost)" -eq 0 ]
 }
 
+@test "link: what an interface refuses while it is being removed is lost to the link" {
+	for _ in 1 2 3; do
+		start_publisher --cycle 31.25us --count 9600 --json
+		sleep 0.1
+		in_rx ip link del vrx
+		finish_publisher
+		[ "$(tx .sent.refused)" -eq 0 ]
+		[ "$(tx .sent.link_down)" -gt 0 ]
+		[ "$publisher_status" -eq 1 ]
+		ip link add vtx netns "$tx_ns" type veth peer name vrx netns "$rx_ns"
+		in_rx ip link set vrx up
+		in_tx ip link set vtx up
+	done
+}
+
 @test "link: --on-link-loss stop ends the run with status 1" {
 	start_publisher --cycle 5ms --json --on-link-loss stop
 	in_tx ip link set vtx down

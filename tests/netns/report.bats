@@ -348,7 +348,7 @@ print(sum(int(r['rx_xdp_ns']) < int(r['launch_ns']) for r in csv.DictReader(sys.
 	[[ "$output" == *"no log given"* ]]
 	# a log in the place of the CSV file stays what it is
 	cp rx kept
-	refused "is a log and is not overwritten" --csv rx kept
+	refused "--csv 'rx': a log is not overwritten; name the file to write, then the logs" --csv rx kept
 	cmp rx kept
 }
 

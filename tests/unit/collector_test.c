@@ -218,6 +218,31 @@ static void a_refused_frame_is_not_told_at_once(void **state)
 	collector_free(c);
 }
 
+static void frames_under_way_at_a_step_are_marked(void **state)
+{
+	struct collector *c = make(STAMP_SW, false, 64);
+	struct cycle_event a = sent(0, 0, true), b = sent(0, 1, true), later = sent(0, 2, true);
+	struct cycle_event withheld = sent(0, 2, false);
+	struct feedback f = stamp(7, 0, FEEDBACK_SW);
+
+	(void)state;
+	withheld.status = TX_SKIPPED;
+	collector_event(c, &a, 0);
+	collector_feedback(c, &f);
+	collector_settle(c, 1); /* it is out of this */
+	collector_event(c, &b, 0);
+	collector_event(c, &withheld, 0);
+	collector_stepped(c);
+	collector_event(c, &later, 0);
+	collector_flush(c);
+	assert_int_equal(record_count, 4);
+	assert_int_equal(records[0].status, TX_SENT);
+	assert_int_equal(records[1].status, TX_SENT | TX_UNSYNCED);
+	assert_int_equal(records[2].status, TX_SKIPPED);
+	assert_int_equal(records[3].status, TX_SENT);
+	collector_free(c);
+}
+
 static void a_launch_far_ahead_is_waited_for(void **state)
 {
 	struct collector *c = make(0, true, 64);
@@ -298,6 +323,7 @@ int main(void)
 		cmocka_unit_test(early_stamps_of_lost_events_make_room),
 		cmocka_unit_test(misses_are_attributed_to_their_frame),
 		cmocka_unit_test(a_refused_frame_is_not_told_at_once),
+		cmocka_unit_test(frames_under_way_at_a_step_are_marked),
 		cmocka_unit_test(a_launch_far_ahead_is_waited_for),
 		cmocka_unit_test(gaps_become_one_record_a_frame),
 		cmocka_unit_test(a_full_ring_gives_the_oldest_up),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cmocka_all.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -178,6 +179,17 @@ static void errors_are_one_printable_line(void **state)
 	assert_string_equal(err.text, "value 'a?b?[2J'");
 	error_prefix(&err, "%s: line %d", "x.yaml", 3);
 	assert_string_equal(err.text, "x.yaml: line 3: value 'a?b?[2J'");
+	error_file(&err, ENOENT, "/a/b\n/c", "log");
+	assert_string_equal(err.text, "log: No such file or directory (ENOENT); make its directory "
+				      "first: mkdir -p '/a/b?'");
+	assert_int_equal(err.status, STATUS_SYSTEM);
+	error_file(&err, EROFS, "x", "log");
+	assert_non_null(strstr(err.text, "; '.' is mounted read-only: name a file elsewhere"));
+	error_file(&err, EACCES, "/x", "log");
+	assert_non_null(strstr(err.text, "that this user may write, '/' is none"));
+	assert_int_equal(error_fix(&err, "%0600d", 7), -1);
+	assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
+	assert_int_equal(error_fix(&err, "more"), -1);
 	error_errno(&err, 1, "socket");
 	assert_int_equal(err.status, STATUS_SYSTEM);
 	assert_string_equal(err.text, "socket: Operation not permitted (EPERM)");
