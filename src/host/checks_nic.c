@@ -164,13 +164,17 @@ static void offloads(const struct exam *exam, struct finding *finding)
 		return;
 	}
 	finding_is(finding,
-		   nic->launch_time == 'y' && nic->taprio == 'y' ? VERDICT_OK : VERDICT_WARN,
+		   nic->launch_time == 'n' || nic->taprio == 'n'   ? VERDICT_WARN
+		   : nic->launch_time == 'y' && nic->taprio == 'y' ? VERDICT_OK
+								   : VERDICT_UNKNOWN,
 		   "%s: LaunchTime %s, taprio %s%s%s", nic->part, yes_no(nic->launch_time),
 		   yes_no(nic->taprio), nic->ability_note ? "; " : "",
 		   nic->ability_note ? nic->ability_note : "");
 	if (finding->verdict == VERDICT_WARN)
 		finding_fix(finding, "what the NIC cannot do the kernel does in software, at "
 				     "microseconds of jitter; I225-LM, I226-LM and I226-IT can");
+	else if (finding->verdict == VERDICT_UNKNOWN)
+		finding_fix(finding, "try: tsnpub schedule check --iface %s", nic->name);
 }
 
 static void queues(const struct exam *exam, struct finding *finding)

@@ -143,12 +143,23 @@ void finding_free(struct finding *finding)
 	finding->change_count = 0;
 }
 
+/* What files and threads are called is for others to say: nothing of it may break a line, a terminal or JSON. */
+static void clean(char *text)
+{
+	for (; *text; text++)
+		if (*text < ' ' || *text > '~')
+			*text = '?';
+}
+
 void doctor_judge(const struct exam *exam, const struct check *check, struct finding *finding)
 {
 	memset(finding, 0, sizeof(*finding));
 	finding->check = check;
 	finding->verdict = VERDICT_UNKNOWN;
 	check->judge(exam, finding);
+	clean(finding->value);
+	clean(finding->fix);
+	clean(finding->boot);
 	/* what does no harm at this cycle needs no remedy */
 	if (finding->verdict == VERDICT_OK) {
 		finding_free(finding);

@@ -77,6 +77,23 @@ static const struct scenario scenarios[] = {
 	{ JUDGED("preemption", OK, "full", NULL),
 	  .files = { { "/proc/version", "" }, { "/proc/config.gz", "CONFIG_PREEMPT=y\n" } } },
 	{ JUDGED("preemption", UNKNOWN, "neither", NULL), .files = { { "/proc/version", "" } } },
+	{ JUDGED("preemption", BAD, "lazy", "preempt=full"), .boot = "preempt=full",
+	  .files = { { "/proc/version", "" }, { "/proc/cmdline", "preempt=lazy" } } },
+	{ JUDGED("preemption", BAD, "none", NULL), .boot = "preempt=full",
+	  .files = { { "/proc/version", "" }, { "/proc/cmdline", "preempt=none" } } },
+	{ JUDGED("preemption", OK, "full", ""),
+	  .files = { { "/proc/version", "" }, { "/proc/cmdline", "preempt=full" } } },
+	{ JUDGED("preemption", UNKNOWN, "neither", NULL),
+	  .files = { { "/proc/version", "" }, { "/proc/cmdline", "preempt=sometimes" } } },
+	{ JUDGED("preemption", BAD, "none", NULL), .boot = "preempt=full",
+	  .files = { { "/proc/version", "" },
+		     { "/sys/kernel/debug/sched/preempt", "(none) voluntary full\n" } } },
+	{ JUDGED("preemption", BAD, "voluntary", "lacks CONFIG_PREEMPT_DYNAMIC"),
+	  .files = { { "/proc/version", "" },
+		     { "/proc/config.gz", "CONFIG_PREEMPT_VOLUNTARY=y\n" } } },
+	{ JUDGED("preemption", BAD, "lazy", NULL), .boot = "preempt=full",
+	  .files = { { "/proc/version", "" },
+		     { "/proc/config.gz", "CONFIG_PREEMPT_LAZY=y\nCONFIG_PREEMPT_DYNAMIC=y\n" } } },
 	{ JUDGED("rt-throttling", OK, "off", ""),
 	  .files = { { "/proc/sys/kernel/sched_rt_runtime_us", "-1\n" },
 		     { "/proc/sys/kernel/sched_rt_period_us", "1000000\n" } } },
@@ -86,11 +103,19 @@ static const struct scenario scenarios[] = {
 		     { "/proc/sys/kernel/sched_rt_period_us", "1000000\n" } },
 	  .changes = 1 },
 	{ JUDGED("rt-throttling", UNKNOWN, "not readable", NULL) },
+	{ JUDGED("rt-throttling", OK, "off", ""),
+	  .files = { { "/proc/sys/kernel/sched_rt_runtime_us", "1000000\n" },
+		     { "/proc/sys/kernel/sched_rt_period_us", "1000000\n" } } },
+	{ JUDGED("rt-throttling", UNKNOWN, "not readable", NULL),
+	  .files = { { "/proc/sys/kernel/sched_rt_runtime_us", "95%\n" },
+		     { "/proc/sys/kernel/sched_rt_period_us", "1000000\n" } } },
 	{ JUDGED("fair-server", UNKNOWN, "debugfs", "mount") },
 	{ JUDGED("fair-server", OK, "came with 6.12", ""),
 	  .files = { { "/proc/sys/kernel/osrelease", "6.1.0\n" } } },
 	{ JUDGED("fair-server", OK, "off", ""),
 	  .files = { { "/sys/kernel/debug/sched/fair_server/cpu3/runtime", "0\n" } } },
+	{ JUDGED("fair-server", OK, "came with 6.12", ""),
+	  .files = { { "/proc/sys/kernel/osrelease", "5.15.0\n" } } },
 	{ JUDGED("fair-server", WARN, "50000 us",
 		 "echo 0 > /sys/kernel/debug/sched/fair_server/cpu3/runtime"),
 	  .files = { { "/sys/kernel/debug/sched/fair_server/cpu3/runtime", "50000000\n" } },
@@ -99,6 +124,12 @@ static const struct scenario scenarios[] = {
 	{ JUDGED("clocksource", OK, "tsc", ""),
 	  .files = { { "/sys/devices/system/clocksource/clocksource0/current_clocksource",
 		       "tsc\n" } } },
+	{ JUDGED("clocksource", OK, "arch_sys_counter", ""),
+	  .files = { { "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+		       "arch_sys_counter\n" } } },
+	{ JUDGED("clocksource", OK, "kvm-clock", ""),
+	  .files = { { "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+		       "kvm-clock\n" } } },
 	{ JUDGED("clocksource", WARN, "hpet", "echo tsc >"),
 	  .files = { { "/sys/devices/system/clocksource/clocksource0/current_clocksource",
 		       "hpet\n" },
@@ -173,6 +204,12 @@ static const struct scenario scenarios[] = {
 	  .files = { { CPU "/nohz_full", NULL }, { "/proc/config.gz", "CONFIG_X=y\n" } } },
 	{ JUDGED("rcu-nocbs", OK, "offloaded", "") },
 	{ JUDGED("rcu-nocbs", OK, "offloaded", ""),
+	  .files = { { CPU "/nohz_full", "\n" }, { "/proc/cmdline", "rcu_nocbs" } } },
+	{ JUDGED("rcu-nocbs", WARN, "runs RCU", NULL),
+	  .files = { { CPU "/nohz_full", "\n" }, { "/proc/cmdline", "" } },
+	  .all_cpus = true }, /* none is left: no boot parameter */
+	{ JUDGED("nohz-full", WARN, "keeps its tick", NULL), .all_cpus = true },
+	{ JUDGED("rcu-nocbs", OK, "offloaded", ""),
 	  .files = { { CPU "/nohz_full", "\n" }, { "/proc/cmdline", "rcu_nocbs=2-3" } } },
 	{ JUDGED("rcu-nocbs", OK, "offloaded", ""),
 	  .files = { { CPU "/nohz_full", "\n" }, { "/proc/cmdline", "rcu_nocbs=all" } } },
@@ -190,6 +227,11 @@ static const struct scenario scenarios[] = {
 	{ JUDGED("governor", OK, "no frequency scaling", "") },
 	{ JUDGED("governor", OK, "performance", ""),
 	  .files = { { CPU "/cpu3/cpufreq/scaling_governor", "performance\n" } } },
+	{ JUDGED("governor", WARN, "powersave on 2", "cpu2/cpufreq"),
+	  .files = { { CPU "/cpu1/cpufreq/scaling_governor", "performance\n" },
+		     { CPU "/cpu2/cpufreq/scaling_governor", "powersave\n" },
+		     { CPU "/cpu3/cpufreq/scaling_governor", "schedutil\n" } },
+	  .changes = 2, .all_cpus = true },
 	{ JUDGED("governor", WARN, "powersave",
 		 "echo performance > " CPU "/cpu3/cpufreq/scaling_governor"),
 	  .files = { { CPU "/cpu3/cpufreq/scaling_governor", "powersave\n" } }, .changes = 1 },
@@ -201,6 +243,16 @@ static const struct scenario scenarios[] = {
 	{ JUDGED("turbo", WARN, "on", "echo 0 > " CPU "/cpufreq/boost"),
 	  .files = { { CPU "/cpufreq/boost", "1\n" } }, .changes = 1 },
 	{ JUDGED("idle-states", OK, "none are visible", "") },
+	{ JUDGED("idle-states", OK, "none deeper", ""),
+	  .files = { { "/proc/cmdline", "idle=nomwait" },
+		     { CPU "/cpu3/cpuidle/state0/latency", "1\n" } } },
+	{ JUDGED("idle-states", WARN, "C6 takes 133 us", NULL), .boot = "processor.max_cstate=1",
+	  .all_cpus = true,
+	  .files = { { CPU "/cpu2/cpuidle/state0/latency", "133\n" },
+		     { CPU "/cpu2/cpuidle/state0/name", "C6\n" },
+		     { CPU "/cpu3/cpuidle/state0/latency", "20\n" },
+		     { CPU "/cpu3/cpuidle/state0/name", "C3\n" } },
+	  .changes = 2 },
 	{ JUDGED("idle-states", OK, "idle=poll", ""),
 	  .files = { { "/proc/cmdline", "idle=poll" } } },
 	{ JUDGED("idle-states", OK, "none deeper", ""),
@@ -228,6 +280,8 @@ static const struct scenario scenarios[] = {
 	  .changes = 1 },
 	{ JUDGED("smt", WARN, "CPU 0 shares", "cannot be taken offline"),
 	  .files = { { CPU "/cpu3/topology/thread_siblings_list", "0,3\n" } } },
+	{ JUDGED("smt", OK, "no other", ""), .all_cpus = true,
+	  .files = { { CPU "/cpu3/topology/thread_siblings_list", "2-3\n" } } },
 	{ JUDGED("thermal", UNKNOWN, "no counter", NULL) },
 	{ JUDGED("thermal", OK, "never", ""),
 	  .files = { { CPU "/cpu3/thermal_throttle/core_throttle_count", "0\n" } } },
@@ -242,12 +296,18 @@ static const struct scenario scenarios[] = {
 	  .files = { { "/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu hypervisor tsc\n" } } },
 	{ JUDGED("hypervisor", BAD, "(xen)", NULL),
 	  .files = { { "/sys/hypervisor/type", "xen\n" } } },
+	{ JUDGED("hypervisor", OK, "none", ""),
+	  .files = { { "/proc/cpuinfo", "processor\t: 0\nFeatures\t: fp asimd\n" } } },
 	{ JUDGED("mitigations", OK, "only mentioned", "") },
+	{ JUDGED("mitigations", OK, "only mentioned", ""),
+	  .files = { { "/proc/cmdline", "mitigations=auto,nosmt" } } },
 	{ JUDGED("mitigations", OK, "price of security", ""),
 	  .files = { { "/proc/cmdline", "mitigations=off" } } },
 	{ JUDGED("firmware", UNKNOWN, "System Management", "hwlat") },
 	/* interrupts */
 	{ JUDGED("irqbalance", OK, "not running", "") },
+	{ JUDGED("irqbalance", OK, "not running", ""),
+	  .files = { { "/proc/7/stat", FIFO_STAT("irqbalanced", "0", "0", "0") } } },
 	{ JUDGED("irqbalance", BAD, "running (pid 7)", "systemctl stop irqbalance"),
 	  .files = { { "/proc/7/stat", FIFO_STAT("irqbalance", "0", "0", "0") } }, .changes = 1 },
 	{ JUDGED("irq-affinity", UNKNOWN, "/proc/interrupts", NULL) },
@@ -270,6 +330,10 @@ static const struct scenario scenarios[] = {
 		     { "/proc/irq/5/smp_affinity_list", "1\n" } },
 	  .all_cpus = true },
 	{ JUDGED("irq-default", UNKNOWN, "not readable", NULL) },
+	{ JUDGED("irq-default", WARN, "may come", "no CPU is left"), .all_cpus = true,
+	  .files = { { "/proc/irq/default_smp_affinity", "f\n" } } },
+	{ JUDGED("workqueues", WARN, "may use", "no CPU is left"), .all_cpus = true,
+	  .files = { { "/sys/devices/virtual/workqueue/cpumask", "f\n" } } },
 	{ JUDGED("irq-default", OK, "stay off", ""),
 	  .files = { { "/proc/irq/default_smp_affinity", "7\n" } } },
 	{ JUDGED("irq-default", WARN, "may come", "echo 7 > /proc/irq/default_smp_affinity"),
@@ -288,6 +352,11 @@ static const struct scenario scenarios[] = {
 	  .files = { { "/proc/7/stat", FIFO_STAT("ptp4l", "0", "0", "0") },
 		     { "/proc/8/stat", FIFO_STAT("phc2sys", "0", "0", "0") } } },
 	{ JUDGED("one-master", OK, "nobody", "") },
+	{ JUDGED("one-master", WARN, "systemd-timesyn sets", "systemctl stop systemd-timesyncd"),
+	  .files = { { "/proc/8/stat", FIFO_STAT("systemd-timesyn", "0", "0", "0") } } },
+	{ JUDGED("one-master", BAD, "ntpd and phc2sys", "systemctl stop ntpd"),
+	  .files = { { "/proc/8/stat", FIFO_STAT("ntpd", "0", "0", "0") },
+		     { "/proc/9/stat", FIFO_STAT("phc2sys", "0", "0", "0") } } },
 	{ JUDGED("one-master", OK, "phc2sys alone", ""),
 	  .files = { { "/proc/8/stat", FIFO_STAT("phc2sys", "0", "0", "0") } } },
 	{ JUDGED("one-master", WARN, "chronyd sets", "systemctl stop chronyd"),
@@ -323,12 +392,21 @@ static const struct scenario scenarios[] = {
 		     { "/sys/fs/cgroup/cpu,cpuacct/a/cpu.rt_runtime_us", "950000\n" } } },
 	{ JUDGED("rt-budget", OK, "no budget", ""),
 	  .files = { { "/proc/self/cgroup", "2:cpu:/../../etc\n" } } },
+	{ JUDGED("rt-budget", OK, "-1 us", ""),
+	  .files = { { "/proc/self/cgroup", "2:memory,cpu,cpuacct:/a\n" },
+		     { "/sys/fs/cgroup/cpu/a/cpu.rt_runtime_us", "-1\n" } } },
+	{ JUDGED("rtprio", OK, "RLIMIT_RTPRIO allows 80", ""),
+	  .files = { { "/proc/self/limits", LIMITS("unlimited", "0") } } },
+	{ JUDGED("memlock", OK, "allows", ""),
+	  .files = { { "/proc/self/limits", LIMITS("0", "67108864") } } },
 	{ JUDGED("privileges", UNKNOWN, "status", NULL) },
 	{ JUDGED("privileges", OK, "all", ""),
 	  .files = { { "/proc/self/status", STATUS("000001ffffffffff", "0-3") } } },
 	{ JUDGED("privileges", WARN, "CAP_NET_RAW, CAP_NET_ADMIN, CAP_SYS_NICE", "setcap"),
 	  .files = { { "/proc/self/status", STATUS("0000000000200000", "0-3") } } },
 	{ JUDGED("own-cpus", UNKNOWN, "status", NULL) },
+	{ JUDGED("own-cpus", UNKNOWN, "status", NULL),
+	  .files = { { "/proc/self/status", STATUS("0", "all of them") } } },
 	{ JUDGED("own-cpus", OK, "may be used", ""),
 	  .files = { { "/proc/self/status", STATUS("0", "0-2") } } },
 	{ JUDGED("own-cpus", WARN, "CPU 0 only", "cpuset"),
@@ -338,6 +416,40 @@ static const struct scenario scenarios[] = {
 		     { "/proc/7/task/7/status", STATUS("0", "3") },
 		     { "/proc/8/task/8/stat", FIFO_STAT("low", "79", "1", "0") },
 		     { "/proc/8/task/8/status", STATUS("0", "3") } } },
+	/* by design of the kernel, or of no harm */
+	{ JUDGED("rivals", OK, "nobody", ""),
+	  .files = { { "/proc/7/task/7/stat", FIFO_STAT("irq/9-acpi", "99", "1", "2097152") },
+		     { "/proc/7/task/7/status", STATUS("0", "3") },
+		     { "/proc/8/task/8/stat", FIFO_STAT("idle_inject/3", "99", "1", "2097152") },
+		     { "/proc/8/task/8/status", STATUS("0", "3") },
+		     { "/proc/9/task/9/stat", FIFO_STAT("watchdogd", "99", "1", "2097152") },
+		     { "/proc/9/task/9/status", STATUS("0", "3") },
+		     { "/proc/10/task/10/stat", FIFO_STAT("cpuhp/3", "99", "1", "2097152") },
+		     { "/proc/10/task/10/status", STATUS("0", "3") },
+		     { "/proc/11/task/11/stat", FIFO_STAT("rcuc/3", "99", "1", "2097152") },
+		     { "/proc/11/task/11/status", STATUS("0", "3") } } },
+	{ JUDGED("rivals", OK, "nobody",
+		 ""), /* a name of the kernel's in user space, gone meanwhile */
+	  .files = { { "/proc/7/task/7/stat", FIFO_STAT("rcuc/3", "99", "1", "0") } } },
+	{ JUDGED("rivals", OK, "nobody", ""), /* not real-time; a status without CPUs */
+	  .files = { { "/proc/7/task/7/stat", FIFO_STAT("other", "0", "0", "0") },
+		     { "/proc/7/task/7/status", STATUS("0", "3") },
+		     { "/proc/8/task/8/stat", FIFO_STAT("odd", "99", "1", "0") },
+		     { "/proc/8/task/8/status", "Name:\tx\n" } } },
+	{ JUDGED("rivals", BAD, "1: rr[7] RR 99", "chrt -f -p 79 7"), .all_cpus = true,
+	  .files = { { "/proc/7/task/7/stat", FIFO_STAT("rr", "99", "2", "0") },
+		     { "/proc/7/task/7/status", STATUS("0", "0-3") } } },
+	{ JUDGED("rivals", BAD, "5: ", "taskset"),
+	  .files = { { "/proc/7/task/3/stat", FIFO_STAT("a", "99", "1", "0") },
+		     { "/proc/7/task/4/stat", FIFO_STAT("b", "99", "1", "0") },
+		     { "/proc/7/task/5/stat", FIFO_STAT("c", "99", "1", "0") },
+		     { "/proc/7/task/6/stat", FIFO_STAT("d", "99", "1", "0") },
+		     { "/proc/7/task/7/stat", FIFO_STAT("e", "99", "1", "0") },
+		     { "/proc/7/task/3/status", STATUS("0", "3") },
+		     { "/proc/7/task/4/status", STATUS("0", "3") },
+		     { "/proc/7/task/5/status", STATUS("0", "3") },
+		     { "/proc/7/task/6/status", STATUS("0", "3") },
+		     { "/proc/7/task/7/status", STATUS("0", "3") } } },
 	{ JUDGED("rivals", BAD, "1: hog[7] FIFO 99", "taskset -p -c 0-2 7"),
 	  .files = { { "/proc/7/task/7/stat", FIFO_STAT("hog", "99", "1", "0") },
 		     { "/proc/7/task/7/status", STATUS("0", "0-3") } } },
@@ -513,55 +625,6 @@ static void one_line_for_the_boot_loader(void **state)
 	assert_string_equal(doctor_boot_line(findings, 4, small, sizeof(small)), "x=1 x=11");
 }
 
-/* A file of every name that the checks read, full of rubbish: no crash, no verdict out of range. */
-static void rubbish_everywhere(void **state)
-{
-	static const char *const rubbish[] = {
-		"",
-		"\n",
-		"-",
-		"99999999999999999999",
-		"\xff\xfe\x01",
-		"[",
-		"]",
-		"a[b",
-		"(",
-		":::\n:",
-		"CPU CPU0 CPU99999999\n:\n5:\n5: x\n6: 1 2 3 4 5 6 7 8 9\n",
-		"DEVTYPE=",
-		"Max realtime priority",
-		"\nCapEff:",
-		"\nCpus_allowed_list:",
-		"2:cpu:",
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(rubbish) / sizeof(rubbish[0]); i++) {
-		static const struct scenario none = { .check = "" };
-		struct error err = ERROR_INIT;
-		struct exam exam = { .root = root, .cycle_ns = NSEC_PER_MSEC, .rt_priority = 80 };
-
-		make_tree(&none);
-		strcpy(exam.nic.name, "x");
-		for (size_t j = 0; j < sizeof(scenarios) / sizeof(scenarios[0]); j++)
-			for (size_t k = 0; k < FILES_MAX && scenarios[j].files[k][0]; k++)
-				tree_write(root, scenarios[j].files[k][0], rubbish[i]);
-		tree_write(root, CPU "/online", "0-3\n");
-		tree_write(root, "/sys/class/net/x/uevent", rubbish[i]);
-		tree_write(root, "/sys/class/net/x/tx_queue_len", rubbish[i]);
-		assert_int_equal(exam_gather(&exam, 0, &err), 0);
-		for (size_t j = 0; j < doctor_count(); j++) {
-			struct finding finding;
-
-			doctor_judge(&exam, doctor_check(j), &finding);
-			assert_in_range(finding.verdict, VERDICT_OK, VERDICT_UNKNOWN);
-			finding_free(&finding);
-		}
-		exam_free(&exam);
-		tree_remove(root);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -571,7 +634,6 @@ int main(void)
 		cmocka_unit_test(offset_of_tai),
 		cmocka_unit_test(cpus_that_are_not_there),
 		cmocka_unit_test(one_line_for_the_boot_loader),
-		cmocka_unit_test(rubbish_everywhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
