@@ -54,6 +54,51 @@ make_tree() {
 	[ ! -e "$root"/run/tsnpub/doctor.json ]
 }
 
+# answers TEXT OPTION...: the doctor on a terminal, with what is typed there
+answers() {
+	local typed=$1
+	shift
+	printf "$typed" | timeout 30 script -qec "$TSNPUB doctor --root $root $*" /dev/null >"$BATS_TEST_TMPDIR/out"
+}
+
+@test "--fix asks before each, and only a yes changes anything" {
+	command -v script >/dev/null || skip "script (bsdutils) is not installed"
+	make_tree
+	governor=$root/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor
+	throttling=$root/proc/sys/kernel/sched_rt_runtime_us
+	# the end of the input, an empty line and other words are a no
+	answers '' --fix || [ $? = 1 ]
+	answers '\nnever\n' --fix || [ $? = 1 ]
+	[ "$(grep -c 'change this (1 setting)? \[y/N\]' "$BATS_TEST_TMPDIR/out")" = 2 ]
+	[ "$(cat "$governor")" = powersave ]
+	[ "$(cat "$throttling")" = 950000 ]
+	[ ! -e "$root/run/tsnpub/doctor.json" ]
+	answers 'n\ny\n' --fix || [ $? = 1 ]
+	[ "$(cat "$throttling")" = 950000 ]
+	[ "$(cat "$governor")" = performance ]
+	"$TSNPUB" doctor --root "$root" --undo
+	[ "$(cat "$governor")" = powersave ]
+}
+
+@test "Ctrl-C at a question puts back what was changed before it" {
+	command -v script >/dev/null || skip "script (bsdutils) is not installed"
+	make_tree
+	status=0
+	: >"$BATS_TEST_TMPDIR/out"
+	asked() { # N: so many questions have been asked
+		for _ in $(seq 100); do
+			[ "$(grep -c 'change this' "$BATS_TEST_TMPDIR/out")" -lt "$1" ] || return 0
+			sleep 0.1
+		done
+	}
+	{ asked 1; printf 'y\n'; asked 2; printf '\003'; sleep 0.2; } |
+		timeout 30 script -qefc "$TSNPUB doctor --root $root --fix" "$BATS_TEST_TMPDIR/out" >/dev/null || status=$?
+	[ "$status" = 3 ]
+	grep -q 'interrupted: all changes of this run are put back' "$BATS_TEST_TMPDIR/out"
+	[ "$(cat "$root/proc/sys/kernel/sched_rt_runtime_us")" = 950000 ]
+	[ ! -e "$root/run/tsnpub/doctor.json" ]
+}
+
 @test "the same findings weigh more for a shorter cycle" {
 	make_tree
 	verdict() {
