@@ -29,6 +29,7 @@ void blame_session_open(struct blame_session *s)
 		return;
 	}
 	s->tally->cpu = s->cpu;
+	s->tally->follows = !s->over_ns;
 	if (*blame_missing(s->blame))
 		message_note("--blame: this kernel does not show %s", blame_missing(s->blame));
 }

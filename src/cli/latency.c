@@ -69,14 +69,18 @@ static void take_wake(void *context, const struct wake_record *record)
 
 	wake_metrics_add(&run->metrics, record);
 	histogram_add(&run->recent, latency, (uint64_t)record->seq, 0);
-	if (!run->any)
+	if (!run->any) {
 		run->first = *record;
+		tracer_arm(&run->tracer);
+	}
 	if (!run->any || latency > run->latest.wake - run->latest.expected)
 		run->latest = *record;
 	run->any = true;
 	if (run->request.stop_over_ns && latency > run->request.stop_over_ns && !run->stop) {
 		run->stop = STOP_OVER;
-		tracer_freeze(&run->tracer);
+		/* TAI to CLOCK_MONOTONIC */
+		tracer_freeze(&run->tracer,
+			      record->wake - (tai_now_ns() - clock_now_ns(CLOCK_MONOTONIC)));
 	}
 	latency_outputs_add(&run->outputs, record);
 }

@@ -199,11 +199,14 @@ void blame_print(FILE *out, const struct blame_tally *tally, const struct blame 
 	if (blame && *blame_missing(blame))
 		fprintf(out, "  this kernel does not show: %s\n", blame_missing(blame));
 	if (!tally->late) {
-		if (tally->threshold_ns && tally->threshold_ns != INT64_MAX)
-			fprintf(out, "  nobody: no wake-up was later than %s\n",
-				format_duration(tally->threshold_ns, threshold));
+		if (!tally->threshold_ns || tally->threshold_ns == INT64_MAX)
+			fprintf(out,
+				"  nobody was looked for: too few wake-ups to know what is late; "
+				"--blame-over says it\n");
 		else
-			fprintf(out, "  nobody: no wake-up stood out\n");
+			fprintf(out, "  nobody: no wake-up%s was later than %s\n",
+				tally->follows ? ", once it was known what is late," : "",
+				format_duration(tally->threshold_ns, threshold));
 	} else {
 		rank(tally, ranking);
 		fprintf(out, "  %" PRIu64 " late wake-ups looked at, %.1f us in all", tally->late,

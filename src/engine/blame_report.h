@@ -37,7 +37,8 @@ struct blame_tally {
 	uint64_t late; /* wake-ups looked at */
 	int64_t late_ns; /* their sum */
 	uint64_t unkept;
-	int64_t threshold_ns; /* the last one in force */
+	int64_t threshold_ns; /* the last one in force; INT64_MAX or 0: none was */
+	bool follows; /* it is that of the measured distribution, known only after a while */
 	struct blame_culprit culprits[BLAME_CULPRITS];
 	size_t culprit_count;
 	int64_t other_ns; /* of culprits beyond the table */

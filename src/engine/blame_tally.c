@@ -200,25 +200,41 @@ static void look_at_symbol(struct symbol_search *search, uint64_t address, const
 	}
 }
 
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* "ffffffff81000000 T name\t[module]": there are 200,000 of these. */
+static void parse_symbol(struct symbol_search *search, const char *line)
+{
+	uint64_t address = 0;
+	int digit;
+
+	for (; (digit = hex_digit(*line)) >= 0; line++)
+		address = address << 4 | (uint64_t)digit;
+	/* addresses are 0 where they are kept secret */
+	if (address && line[0] == ' ' && line[1] && strchr("tTwW", line[1]) && line[2] == ' ')
+		look_at_symbol(search, address, line + 3);
+}
+
 void blame_symbols(const uint64_t *addresses, char (*symbols)[BLAME_TEXT], size_t count)
 {
-	struct symbol_search search = { addresses, symbols, calloc(count + 1, sizeof(uint64_t)),
-					count };
-	FILE *file = fopen("/proc/kallsyms", "re");
+	struct symbol_search search = { addresses, symbols, NULL, count };
+	bool wanted = false;
 	char line[512];
+	FILE *file;
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		symbols[i][0] = '\0';
-	while (file && search.best && fgets(line, sizeof(line), file)) {
-		unsigned long long address;
-		char type;
-		int used = 0;
-
-		/* addresses are 0 where they are kept secret */
-		if (sscanf(line, "%llx %c %n", &address, &type, &used) >= 2 && used && address &&
-		    (type == 't' || type == 'T' || type == 'w' || type == 'W'))
-			look_at_symbol(&search, address, line + used);
+		wanted |= addresses[i] != 0;
 	}
+	if (!wanted)
+		return;
+	search.best = calloc(count, sizeof(*search.best));
+	file = fopen("/proc/kallsyms", "re");
+	while (file && search.best && fgets(line, sizeof(line), file))
+		parse_symbol(&search, line);
 	if (file)
 		fclose(file);
 	free(search.best);

@@ -143,6 +143,10 @@ int irq_list(const char *root, const struct cpulist *cpus, struct irq **list)
 		if (irq->known && fact_cpulist(root, &irq->effective,
 					       "/proc/irq/%d/effective_affinity_list", irq->number))
 			irq->effective = irq->allowed;
+		/* some controllers move an interrupt only when it comes the next time, and show the old place until then */
+		if (!cpulist_empty(&irq->effective) &&
+		    !cpulist_overlap(&irq->effective, &irq->allowed))
+			irq->effective = irq->allowed;
 	}
 	return count;
 }

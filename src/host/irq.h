@@ -19,7 +19,8 @@ struct irq {
 	uint64_t count; /* on the CPUs that were asked for */
 	bool known; /* the two lists could be read */
 	struct cpulist allowed; /* smp_affinity_list */
-	struct cpulist effective; /* effective_affinity_list, else `allowed` */
+	/* where it goes from its next interrupt on: effective_affinity_list, else `allowed` */
+	struct cpulist effective;
 };
 
 /*

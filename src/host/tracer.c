@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "host/tracer.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -112,6 +113,19 @@ bool tracer_parse(enum tracer_kind kind, const char *line, struct tracer_verdict
 	default:
 		return false;
 	}
+}
+
+int64_t tracer_line_time(const char *line)
+{
+	/* "... [000] d.h.1   361.168311: irq_noise: ...": seconds before the first ": " */
+	const char *end = strstr(line, ": "), *at = end;
+	long long seconds, us;
+
+	while (at && at > line && (isdigit((unsigned char)at[-1]) || at[-1] == '.'))
+		at--;
+	if (!at || sscanf(at, "%9lld.%6lld:", &seconds, &us) != 2)
+		return 0;
+	return seconds * NSEC_PER_SEC + us * NSEC_PER_USEC;
 }
 
 static int write_text(const char *directory, const char *name, const char *text)
@@ -244,26 +258,28 @@ static int share(struct restore *restore, const char *name, const char *value)
 	return 0;
 }
 
-static int note_shared(struct restore *restore, enum tracer_kind kind, int cpu,
-		       int64_t stop_over_ns)
+/* What will be changed that instances share. The stop is only written by tracer_arm(). */
+static int note_shared(struct tracer *t, struct restore *restore, int cpu, int64_t stop_over_ns)
 {
 	char text[32];
 	int result = 0;
 
 	snprintf(text, sizeof(text), "%d", cpu);
-	if (kind == TRACER_TIMERLAT || kind == TRACER_OSNOISE)
+	if (t->kind == TRACER_TIMERLAT || t->kind == TRACER_OSNOISE)
 		result = share(restore, "osnoise/cpus", text);
-	if (kind == TRACER_HWLAT && fact_exists(restore->tracefs, "/hwlat_detector/mode"))
+	if (t->kind == TRACER_HWLAT && fact_exists(restore->tracefs, "/hwlat_detector/mode"))
 		result = share(restore, "hwlat_detector/mode", "none");
 	if (result || !stop_over_ns)
 		return result;
-	snprintf(text, sizeof(text), "%lld",
+	t->stop_name = t->kind == TRACER_TIMERLAT  ? "osnoise/stop_tracing_total_us"
+		       : t->kind == TRACER_OSNOISE ? "osnoise/stop_tracing_us"
+						   : NULL;
+	if (!t->stop_name)
+		return 0;
+	snprintf(t->stop_value, sizeof(t->stop_value), "%lld",
 		 (long long)((stop_over_ns + NSEC_PER_USEC - 1) / NSEC_PER_USEC));
-	if (kind == TRACER_TIMERLAT)
-		result = share(restore, "osnoise/stop_tracing_total_us", text);
-	else if (kind == TRACER_OSNOISE)
-		result = share(restore, "osnoise/stop_tracing_us", text);
-	return result;
+	/* until then it does not stop, whatever somebody has set */
+	return share(restore, t->stop_name, "0");
 }
 
 static int refuse(struct tracer *t, struct error *err, int reason, const char *what)
@@ -287,7 +303,7 @@ int tracer_start(struct tracer *t, enum tracer_kind kind, int cpu, int64_t stop_
 
 	memset(t, 0, sizeof(*t));
 	t->kind = kind;
-	t->watch_fd = t->pipe_fd = -1;
+	t->watch_fd = t->pipe_fd = t->on_fd = -1;
 	if (!find_tracefs(t->tracefs))
 		return error_system(err,
 				    "tracer %s: no tracefs here%s; mount -t tracefs none "
@@ -302,7 +318,7 @@ int tracer_start(struct tracer *t, enum tracer_kind kind, int cpu, int64_t stop_
 	snprintf(restore.tracefs, sizeof(restore.tracefs), "%s", t->tracefs);
 	snprintf(restore.instance, sizeof(restore.instance), "%s/instances/" PREFIX "%d",
 		 t->tracefs, (int)getpid());
-	result = note_shared(&restore, kind, cpu, stop_over_ns);
+	result = note_shared(t, &restore, cpu, stop_over_ns);
 	if (result || pipe2(pipe_fds, O_CLOEXEC)) {
 		result = result ? -result : errno;
 		return error_errno(err, result, "tracer %s: cannot set it up", tracers[kind].name);
@@ -337,6 +353,8 @@ int tracer_start(struct tracer *t, enum tracer_kind kind, int cpu, int64_t stop_
 	result = write_text(t->instance, "current_tracer", tracers[kind].name);
 	if (result)
 		return refuse(t, err, -result, "cannot switch it on");
+	/* the clock that wake-ups are told by */
+	write_text(t->instance, "trace_clock", "mono");
 	/* who it was: interrupts and threads that held the CPU, as the tracer itself counts them */
 	if (stop_over_ns && (kind == TRACER_TIMERLAT || kind == TRACER_OSNOISE))
 		write_text(t->instance, "events/osnoise/enable", "1");
@@ -350,9 +368,6 @@ int tracer_start(struct tracer *t, enum tracer_kind kind, int cpu, int64_t stop_
 	return 0;
 }
 
-/* What timerlat and osnoise write when they stop by themselves. */
-#define STOP_MARK "stop tracing hit on cpu"
-
 static void take_line(struct tracer *t)
 {
 	char *last = t->last[t->lines++ % TRACER_LINES];
@@ -360,8 +375,6 @@ static void take_line(struct tracer *t)
 	t->line[t->used] = '\0';
 	t->used = 0;
 	tracer_parse(t->kind, t->line, &t->verdict);
-	if (strstr(t->line, STOP_MARK))
-		t->stopped = true;
 	snprintf(last, TRACER_LINE, "%s", t->line);
 	for (; *last; last++)
 		if (*last < ' ' || *last > '~')
@@ -379,15 +392,34 @@ static void take_text(struct tracer *t, const char *text, size_t size)
 
 const char *tracer_last_line(const struct tracer *t, unsigned n)
 {
-	uint64_t kept = t->lines < TRACER_LINES ? t->lines : TRACER_LINES;
+	uint64_t oldest = t->lines < TRACER_LINES ? 0 : t->lines - TRACER_LINES;
+	uint64_t end = t->lines, first;
 
-	return n < kept ? t->last[(t->lines - kept + n) % TRACER_LINES] : NULL;
+	while (end > oldest && t->until_ns &&
+	       tracer_line_time(t->last[(end - 1) % TRACER_LINES]) > t->until_ns)
+		end--;
+	first = end - oldest < TRACER_LINES_SHOWN ? oldest : end - TRACER_LINES_SHOWN;
+	return n < end - first ? t->last[(first + n) % TRACER_LINES] : NULL;
 }
 
-void tracer_freeze(struct tracer *t)
+void tracer_arm(struct tracer *t)
 {
-	if (t->instance[0])
-		write_text(t->instance, "tracing_on", "0");
+	char path[160];
+
+	if (!t->instance[0] || !t->stop_name || t->on_fd >= 0)
+		return;
+	snprintf(path, sizeof(path), "%s/tracing_on", t->instance);
+	t->on_fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (write_text(t->tracefs, t->stop_name, t->stop_value))
+		message_warn("tracer %s: cannot make it stop by itself", tracers[t->kind].name);
+}
+
+void tracer_freeze(struct tracer *t, int64_t monotonic_ns)
+{
+	if (!t->instance[0])
+		return;
+	write_text(t->instance, "tracing_on", "0");
+	t->until_ns = monotonic_ns;
 }
 
 void tracer_collect(struct tracer *t)
@@ -395,6 +427,9 @@ void tracer_collect(struct tracer *t)
 	char text[4096];
 	ssize_t got;
 
+	/* it writes no word of it: the kernel's switch tells */
+	if (t->on_fd >= 0 && pread(t->on_fd, text, 1, 0) == 1 && text[0] == '0')
+		t->stopped = true;
 	/* bounded, so that a tracer that writes faster than this reads cannot hold it */
 	for (int i = 0; t->pipe_fd >= 0 && i < 256; i++) {
 		got = read(t->pipe_fd, text, sizeof(text));
@@ -426,14 +461,16 @@ void tracer_stop(struct tracer *t)
 {
 	if (!t->instance[0])
 		return;
-	tracer_freeze(t);
+	write_text(t->instance, "tracing_on", "0");
 	if (t->kind == TRACER_IRQSOFF)
 		take_worst(t);
 	else
 		tracer_collect(t);
 	if (t->pipe_fd >= 0)
 		close(t->pipe_fd);
-	t->pipe_fd = -1;
+	if (t->on_fd >= 0)
+		close(t->on_fd);
+	t->pipe_fd = t->on_fd = -1;
 	if (t->watch_fd >= 0)
 		close(t->watch_fd);
 	t->watch_fd = -1;

@@ -42,9 +42,13 @@ struct tracer_verdict {
 /* Takes in one line of the trace. False where it is none of this tracer's. Pure. */
 bool tracer_parse(enum tracer_kind kind, const char *line, struct tracer_verdict *verdict);
 
-/* The end of the trace: the lines before the offender at which --stop-over froze it. */
-#define TRACER_LINES 24
+/* The end of the trace, from which those lines before the offender are shown that --stop-over is about. */
+#define TRACER_LINES 512
 #define TRACER_LINE 160
+#define TRACER_LINES_SHOWN 24
+
+/* CLOCK_MONOTONIC ns of a line of the trace; 0 where it has none. Pure. */
+int64_t tracer_line_time(const char *line);
 
 struct tracer {
 	enum tracer_kind kind;
@@ -54,7 +58,11 @@ struct tracer {
 	pid_t watch;
 	int pipe_fd; /* trace_pipe */
 	struct tracer_verdict verdict;
+	const char *stop_name; /* setting that makes it stop by itself; NULL: none */
+	char stop_value[32];
+	int on_fd; /* tracing_on, once armed; else -1 */
 	bool stopped; /* by itself, at its own first latency beyond `stop_over_ns` */
+	int64_t until_ns; /* CLOCK_MONOTONIC of the offender; 0: the trace's end is of interest */
 	char line[512];
 	unsigned used; /* of `line` */
 	char last[TRACER_LINES][TRACER_LINE]; /* printable; line n stands at n % TRACER_LINES */
@@ -63,7 +71,7 @@ struct tracer {
 
 /*
  * Starts it on `cpu`. `stop_over_ns`: timerlat and osnoise stop by themselves at the first latency beyond it
- * (0: never). Before threads are started. -1 with the error where it is not to be had: no tracefs, no such
+ * (0: never), from tracer_arm() on. Before threads are started. -1 with the error where it is not to be had: no tracefs, no such
  * tracer in this kernel, busy, no permission; nothing is left behind then.
  */
 int tracer_start(struct tracer *tracer, enum tracer_kind kind, int cpu, int64_t stop_over_ns,
@@ -72,10 +80,19 @@ int tracer_start(struct tracer *tracer, enum tracer_kind kind, int cpu, int64_t 
 /* Reads what the tracer has written, without waiting. */
 void tracer_collect(struct tracer *tracer);
 
-/* Freezes the trace: what comes from now on is not written any more. */
-void tracer_freeze(struct tracer *tracer);
+/* The run has begun: from now on it stops at its first offender. What came before was only the start. */
+void tracer_arm(struct tracer *tracer);
 
-/* The n-th of the last lines, the oldest first; NULL from the end on. irqsoff has none: its worst case is its verdict. */
+/*
+ * Freezes the trace: what comes from now on is not written any more. `monotonic_ns` is when the offender was
+ * noticed: what was written since then is none of its.
+ */
+void tracer_freeze(struct tracer *tracer, int64_t monotonic_ns);
+
+/*
+ * The n-th of the last lines before the offender, the oldest first; NULL from the end on. irqsoff has none: its worst case
+ * is its verdict.
+ */
 const char *tracer_last_line(const struct tracer *tracer, unsigned n);
 
 /* Takes the last of it, removes the instance and puts everything back. Harmless on a zeroed one. */

@@ -325,6 +325,11 @@ static const struct scenario scenarios[] = {
 		     { "/proc/irq/89/smp_affinity_list", "0-3\n" },
 		     { "/proc/irq/89/effective_affinity_list", "3\n" } },
 	  .changes = 1 },
+	/* moved away, which it will be at its next interrupt */
+	{ JUDGED("irq-affinity", OK, "all 1 are kept off", ""),
+	  .files = { { "/proc/interrupts", "     CPU0 CPU1 CPU2 CPU3\n 5: 1 2 3 4  x  a\n" },
+		     { "/proc/irq/5/smp_affinity_list", "0-2\n" },
+		     { "/proc/irq/5/effective_affinity_list", "3\n" } } },
 	{ JUDGED("irq-affinity", BAD, "1 of 1 run", "no CPU is left"),
 	  .files = { { "/proc/interrupts", "     CPU0 CPU1 CPU2 CPU3\n 5: 1 2 3 4  x  a\n" },
 		     { "/proc/irq/5/smp_affinity_list", "1\n" } },

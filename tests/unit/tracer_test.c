@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "host/tracer.h"
 
 static void lines_of_timerlat(void **state)
@@ -90,13 +93,48 @@ static void head_of_irqsoff(void **state)
 	assert_false(tracer_parse(TRACER_IRQSOFF, "# latency: much", &v));
 }
 
+static void times_of_lines(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		tracer_line_time("  tsnpub-316     [000] d.h.1   361.168311: #1     context"),
+		361168311000);
+	assert_int_equal(tracer_line_time("x: 1.5: y"), 0);
+	assert_int_equal(tracer_line_time(": "), 0);
+	assert_int_equal(tracer_line_time(""), 0);
+	assert_int_equal(tracer_line_time("[000] d.h.1   .168311: #1"), 0);
+	assert_int_equal(tracer_line_time("99999999999.999999: #1"), 0);
+}
+
+/* What was written after the offender is not shown, and no more than the end. */
+static void the_end_of_the_trace(void **state)
+{
+	struct tracer *t = calloc(1, sizeof(*t));
+
+	(void)state;
+	assert_non_null(t);
+	assert_null(tracer_last_line(t, 0));
+	for (int i = 0; i < TRACER_LINES + 10; i++)
+		snprintf(t->last[t->lines++ % TRACER_LINES], TRACER_LINE,
+			 "  [000] d   %d.000000: #1", i);
+	assert_string_equal(tracer_last_line(t, TRACER_LINES_SHOWN - 1),
+			    "  [000] d   521.000000: #1");
+	assert_null(tracer_last_line(t, TRACER_LINES_SHOWN));
+	t->until_ns = 15000000000;
+	assert_string_equal(tracer_last_line(t, 0), "  [000] d   10.000000: #1");
+	assert_string_equal(tracer_last_line(t, 5), "  [000] d   15.000000: #1");
+	assert_null(tracer_last_line(t, 6));
+	t->until_ns = 1; /* all that is left came later */
+	assert_null(tracer_last_line(t, 0));
+	free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_of_timerlat),
-		cmocka_unit_test(lines_of_osnoise),
-		cmocka_unit_test(lines_of_hwlat),
-		cmocka_unit_test(head_of_irqsoff),
+		cmocka_unit_test(lines_of_timerlat), cmocka_unit_test(lines_of_osnoise),
+		cmocka_unit_test(lines_of_hwlat),    cmocka_unit_test(head_of_irqsoff),
+		cmocka_unit_test(times_of_lines),    cmocka_unit_test(the_end_of_the_trace),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Culprits made on purpose are named, with the time that they held the CPU to 10 us in virtual time; a quiet run names
-# nobody. Strikes come every 7.01 ms: against a cycle of 1 ms their phase moves by 10 us each, and in 1.5 s through all of it.
+# nobody. Strikes come every 7.01 ms: against a cycle of 1 ms their phase moves by 10 us each, and in 0.8 s through all of it.
 # vm: --timeout 900 --cpus 2
 
 C=/sys/kernel/debug/tsnsim/culprit
@@ -13,118 +13,116 @@ setup() {
 	out=$BATS_TEST_TMPDIR/out
 }
 
-# blame CYCLES [OPTION...]: with the culprit at work; the worst line is in $worst, its figures in $late and $held (us)
+# blame CYCLES [OPTION...]: with the culprit at work; the worst line is in $worst, its figures in $late and $held (us), the
+# sum of its parts in $sum
 blame() {
 	local count=$1
 	shift
 	tsnpub latency --cycle 1ms --count "$count" --cpu 1 --blame --blame-over 100us "$@" >"$out" 2>"$out.err"
 	cat "$out" "$out.err"
-	worst=$(grep -m 1 ' us late: ' "$out" || true)
-	late=$(awk '{ print $1; exit }' <<<"$worst")
-	held=$(sed -n 's/.* for \([0-9.]*\) us.*/\1/p' <<<"$worst")
-}
-
-within() { # VALUE WANTED TOLERANCE
-	awk -v v="$1" -v w="$2" -v t="$3" 'BEGIN { exit !(v >= w - t && v <= w + t) }'
-}
-
-# The parts of the worst one add up to the whole, to the rounding of what is printed.
-adds_up() {
-	awk '/ us late: / { if (seen++) exit; late = $1; next }
+	worst= late= held= sum=
+	eval "$(awk '/ us late: / && !seen++ { late = $1; held = $0; sub(/.* for /, "", held); sub(/ us.*/, "", held); worst = $0; next }
 		seen == 1 && /^ +[0-9.]+ us  / { sum += $1; next }
-		seen == 1 && NF == 0 { exit }
-		END { exit !(sum >= late - 0.4 && sum <= late + 0.4) }' "$out"
+		seen == 1 && NF == 0 { seen++ }
+		END { gsub(/\047/, "", worst); printf "worst=\047%s\047 late=%s held=%s sum=%s", worst, late, held, sum }' "$out")"
 }
 
-@test "a quiet run blames nobody" {
+# named TEXT LATENESS-TOLERANCE: the worst one holds TEXT and held the CPU for 300 us to 10 us, and its parts add up to the
+# whole, to the rounding of what is printed.
+named() {
+	[[ $worst == *"$1"* ]]
+	awk -v held="$held" -v late="$late" -v sum="$sum" -v tolerance="$2" 'BEGIN {
+		exit !(held >= 290 && held <= 310 && late >= 290 && late <= 300 + tolerance && sum >= late - 0.4 && sum <= late + 0.4)
+	}'
+}
+
+@test "a quiet run blames nobody; following costs less than 2.5 us of a wake-up in virtual time" {
+	tsnpub latency --cycle 1ms --count 500 --cpu 1 >"$out"
+	plain=$(awk '$1 == "P50" { print $3 }' "$out")
 	blame 500
 	grep -q '^  nobody: no wake-up was later than 100us' "$out"
 	[ -z "$worst" ]
+	with=$(awk '$1 == "P50" { print $3 }' "$out")
+	echo "plain $plain with $with"
+	# an instruction is a nanosecond
+	[ $((with - plain)) -lt 2500 ]
 }
 
 @test "an interrupt that holds the CPU for 300 us is named, and how to move it" {
 	echo "mmc0 1 300 100000 7010" >$C/irq
-	blame 1500
-	[[ $worst == *": IRQ "*" mmc0 held the CPU for "* ]]
-	within "$held" 300 10
-	within "$late" 300 15
-	adds_up
+	blame 800
+	named "mmc0 held the CPU for " 15
 	irq=$(sed -n 's/.*IRQ \([0-9]*\) mmc0.*/\1/p' <<<"$worst")
-	grep -q "mmc0" /proc/interrupts
-	[[ $worst == *"echo 0 > /proc/irq/$irq/smp_affinity_list"* ]]
-	# the histogram of that interrupt: the strikes of 1.5 s, each between 256 us and 1 ms. (A few more may have been
+	[[ $worst == *": IRQ $irq mmc0 held"*"echo 0 > /proc/irq/$irq/smp_affinity_list"* ]]
+	# the histogram of that interrupt: the strikes of 0.8 s, each between 256 us and 1 ms. (A few more may have been
 	# stretched: the CPUs of this guest take turns, and CPU 0 is busy at the start.)
-	awk -v irq="$irq" '$1 == "IRQ" && $2 == irq { count = $12 } END { exit !(count >= 200) }' "$out"
+	awk -v irq="$irq" '$1 == "IRQ" && $2 == irq { count = $12 } END { exit !(count >= 100) }' "$out"
 }
 
 @test "a section with interrupts off is named by its function" {
 	echo "1 300 100000 7010" >$C/irqs_off
-	blame 1500
-	[[ $worst == *"timer callback culprit_timer [tsnsim] held the CPU"* ]]
-	within "$held" 300 10
-	adds_up
+	blame 800
+	named ": timer callback culprit_timer [tsnsim] held the CPU for " 15
 }
 
 @test "a soft interrupt that holds the CPU is named by its vector" {
 	echo "1 300 100000 7010" >$C/softirq
-	blame 1500
-	[[ $worst == *": softirq HI held the CPU for "* ]]
-	within "$held" 300 10
-	adds_up
+	blame 800
+	named ": softirq HI held the CPU for " 15
 }
 
-@test "a SCHED_FIFO 99 hog is named with its priority" {
+@test "a SCHED_FIFO 99 hog is named with its priority, and how to move it" {
 	echo "1 1 1 1000" >$C/softirq
-	hog 1 99 300 7010 300 &
+	hog 1 99 300 7010 200 &
 	pid=$!
-	blame 1500
+	blame 800
 	kill $pid 2>/dev/null || true
 	wait $pid || true
-	[[ $worst == *": thread hog[$pid] SCHED_FIFO 99 held the CPU for "* ]]
-	within "$held" 300 10
+	named ": thread hog[$pid] SCHED_FIFO 99 held the CPU for " 15
 	[[ $worst == *"taskset -p -c 0 $pid"* ]]
-	adds_up
 }
 
 @test "--stop-over ends the run at the first offender" {
 	echo "mmc0 1 300 100000 7010" >$C/irq
 	blame 20000 --stop-over 200us
+	echo "1 1 1 1000" >$C/softirq
 	grep -q '^Ended at the first wake-up later than 200us' "$out"
 	[[ $worst == *"mmc0"* ]]
-	count=$(awk '$1 == "wake-ups" { print $2 }' "$out")
-	[ "$count" -lt 3000 ]
-}
-
-@test "following a CPU costs less than 2.5 us of its wake-up in virtual time" {
-	echo "1 1 1 1000" >$C/softirq
-	tsnpub latency --cycle 1ms --count 1000 --cpu 1 >"$out"
-	plain=$(awk '$1 == "P50" { print $3 }' "$out")
-	blame 1000
-	with=$(awk '$1 == "P50" { print $3 }' "$out")
-	echo "plain $plain with $with"
-	# virtual time: an instruction is a nanosecond
-	[ $((with - plain)) -lt 2500 ]
+	[ "$(awk '$1 == "wake-ups" { print $2 }' "$out")" -lt 3000 ]
 }
 
 @test "nothing stays behind a SIGKILL" {
-	before=$(bpftool prog list | grep -c blame_ || true)
-	[ "$before" = 0 ]
+	programs() { bpftool prog list | grep -c blame_ || true; }
+	[ "$(programs)" = 0 ]
 	tsnpub latency --cycle 1ms --cpu 1 --blame >/dev/null 2>&1 &
 	pid=$!
-	for _ in $(seq 100); do
-		[ "$(bpftool prog list | grep -c blame_ || true)" -lt 10 ] || break
-		sleep 0.1
+	for _ in $(seq 20); do
+		sleep 0.5
+		[ "$(programs)" -lt 10 ] || break
 	done
-	[ "$(bpftool prog list | grep -c blame_)" -ge 10 ]
+	[ "$(programs)" -ge 10 ]
 	kill -9 $pid
 	wait $pid || true
 	sleep 0.2
-	[ "$(bpftool prog list | grep -c blame_ || true)" = 0 ]
+	[ "$(programs)" = 0 ]
 }
 
-@test "tracers that this kernel lacks are named, and the run goes on" {
+@test "a tracer that this kernel lacks is named, and the run goes on" {
 	tsnpub latency --cycle 1ms --count 100 --cpu 1 --tracer hwlat >"$out" 2>"$out.err"
 	grep -q "tracer hwlat: this kernel has none (it lacks CONFIG_HWLAT_TRACER)" "$out.err"
 	grep -q '^  wake-ups  *100' "$out"
 	[ -z "$(ls /sys/kernel/tracing/instances)" ]
+}
+
+@test "a CPU that is offline is refused in one line" {
+	echo 0 >/sys/devices/system/cpu/cpu1/online
+	latency=0 doctor=0
+	tsnpub latency --cpu 1 --count 100 >"$out" 2>&1 || latency=$?
+	tsnpub doctor --cpu 1 >>"$out" 2>&1 || doctor=$?
+	echo 1 >/sys/devices/system/cpu/cpu1/online
+	cat "$out"
+	[ "$latency $doctor" = "2 2" ]
+	[ "$(wc -l <"$out")" = 2 ]
+	grep -q "^tsnpub: --cpu '1': this CPU is offline; echo 1 > /sys/devices/system/cpu/cpu1/online" "$out"
+	grep -q "^tsnpub: --cpu: CPU 1 is not online; 0 are" "$out"
 }
