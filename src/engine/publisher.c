@@ -153,6 +153,12 @@ static void link_changed(struct run *run)
 				    format_duration((now - run->down_since_ns) / NSEC_PER_MSEC *
 							    NSEC_PER_MSEC,
 						    gone));
+			if (run->down_since_ns && p->setup.software_gates)
+				say(run, true,
+				    "%s: the kernel stopped its gates for good when the link went: "
+				    "frames of closed classes stay in the queue; `tsnpub schedule "
+				    "apply` starts them again",
+				    link.name);
 			run->down_since_ns = 0;
 			atomic_store(&p->control.link_down, 0);
 			continue;

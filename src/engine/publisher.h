@@ -92,6 +92,7 @@ struct publisher_setup {
 	uint32_t speed_mbps; /* 0: unknown */
 	int phc_index; /* -1: none */
 	struct pacing pacing;
+	bool software_gates; /* taprio without offload: it does not survive a link loss */
 	struct realtime realtime;
 	int tid; /* of the cyclic thread; valid as `realtime` is */
 	unsigned stamps; /* in force */

@@ -161,6 +161,13 @@ in_windows() {
 	run tsnpub schedule check a.yaml
 	[ "$status" = 1 ]
 	says 'v0: the gates stand still' 'apply again'
+	tsnpub --iface v0 --cycle 10ms --priority 7 --duration 1s --sync ignore >out 2>&1 3>&- &
+	publisher=$!
+	sleep 0.5
+	ip link set v1 down
+	ip link set v1 up
+	wait "$publisher" || true
+	grep 'v0: the kernel stopped its gates for good when the link went' out || { cat out; false; }
 	gatewatch v0 v1 1000000 30 37000 7 5 0 | awk '$5 == $3 { exit 1 }' # some are held back for good
 	run tsnpub schedule apply a.yaml
 	good
