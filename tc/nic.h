@@ -52,6 +52,8 @@ struct nic {
 	bool keeps_windows; /* a frame never leaves the window of its class */
 	bool counts_window_drops;
 	bool counts_overruns;
+	uint16_t
+		gated_frame_max; /* bytes with the Ethernet header: longer ones do not leave with gates or launch times; 0: any */
 	uint16_t queues_max; /* 0: ask the device */
 	uint64_t etf_queues; /* bit q: queue q can launch; 0: all */
 	int64_t cycle_max_ns;

@@ -7,6 +7,7 @@
 #include "tc/fit.h"
 
 #define ETH_ZLEN_BYTES 60
+#define ETH_HEADER_BYTES 14
 #define BASE_AHEAD_MAX (24 * 3600 * NSEC_PER_SEC)
 #define STREAM_CYCLES_MAX 10000 /* stream cycles in one gate cycle */
 
@@ -402,6 +403,23 @@ static void check_classes(const struct deployment *deployment, struct findings *
 			    "all classes are preemptible; at least one must be express");
 }
 
+/* In its TSN mode igc sends no jumbo frames; only offloads bring that mode about. */
+static void check_mtu(const struct deployment *deployment, const struct device_facts *facts,
+		      struct findings *findings)
+{
+	const struct schedule *schedule = &deployment->schedule;
+	uint32_t limit = deployment->nic->gated_frame_max;
+	bool offloaded = deployment->mode == SCHEDULE_FULL_OFFLOAD;
+
+	for (unsigned c = 0; c < schedule->class_count; c++)
+		offloaded |= deployment->etf_offload[c];
+	if (limit && offloaded && facts->mtu + ETH_HEADER_BYTES > limit)
+		finding_add(findings, FINDING_WARNING, "interface",
+			    "MTU %u, but with gates or launch times %s sends no frame above %u "
+			    "bytes; ip link set IFACE mtu 1500",
+			    facts->mtu, deployment->nic->name, limit);
+}
+
 static void check_mode(const struct deployment *deployment, struct findings *findings)
 {
 	const struct schedule *schedule = &deployment->schedule;
@@ -471,6 +489,7 @@ void validate_schedule(const struct deployment *deployment, const struct device_
 	check_cycle(deployment, facts, findings);
 	if (findings->errors)
 		return; /* what follows reckons with windows */
+	check_mtu(deployment, facts, findings);
 	check_opens_once(deployment, findings);
 	check_classes(deployment, findings);
 	if (schedule_silences(deployment, ptp, &how))

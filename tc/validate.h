@@ -12,6 +12,7 @@
 /* What is known of the device, beside its row of the table. */
 struct device_facts {
 	unsigned tx_queues; /* 0: unknown */
+	uint32_t mtu; /* 0: unknown */
 	int64_t now_ns; /* TAI; 0: unknown */
 };
 

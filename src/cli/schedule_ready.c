@@ -107,6 +107,7 @@ int schedule_get_ready(struct netlink *nl, struct schedule_ready *ready, int64_t
 		return error_report(&err);
 	}
 	facts.tx_queues = ready->device.tx_queues;
+	facts.mtu = ready->device.link.mtu;
 	speed = ready->device.speed_mbps ? ready->device.speed_mbps
 		: schedule->speed_mbps   ? schedule->speed_mbps
 					 : 1000;

@@ -33,9 +33,13 @@ static int load(const char *text, struct schedule_file *file, struct error *err)
 }
 
 /* Loads, deploys on the NIC and validates; the error of loading comes as a finding of its own. */
+static uint32_t mtu = 1500;
+
 static void check(const char *text, const char *nic, uint32_t mbps, unsigned queues)
 {
-	struct device_facts facts = { .tx_queues = queues, .now_ns = 1790000000LL * 1000000000 };
+	struct device_facts facts = { .tx_queues = queues,
+				      .mtu = mtu,
+				      .now_ns = 1790000000LL * 1000000000 };
 	struct error err = ERROR_INIT;
 	struct schedule_file file;
 
@@ -249,6 +253,14 @@ static void what_misleads_is_warned_of(void **state)
 			fail_msg("case %zu, wanted '%s', got %u findings, first '%s'", i,
 				 cases[i].says, findings.count, findings.list[0].text);
 	}
+	mtu = 9000;
+	check(HEAD CLASSES GATES, "I226", 1000, 4);
+	assert_int_equal(findings.errors, 0);
+	assert_string_equal(findings.list[0].path, "interface");
+	assert_non_null(strstr(findings.list[0].text, "no frame above 1600 bytes"));
+	check(HEAD CLASSES GATES, "LS1028A", 1000, 4);
+	mtu = 1500;
+	assert_int_equal(findings.count, 0);
 	/* one at a time: nothing to wait for */
 	check(HEAD "  classes:\n  - {name: a, priorities: [0], queues: 0}\n"
 		   "  - {name: b, priorities: [7], queues: 1, launch-time: {}}\n  gates:\n"
