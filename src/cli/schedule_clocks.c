@@ -14,9 +14,10 @@
 #define PAUSE_NS (250 * NSEC_PER_MSEC)
 
 /* 1: good, 0: not good, -1: there is no ptp4l on the interface. `name` gets the check that decides. */
-static int look(struct sync_source *source, struct sync_snapshot *snapshot, char name[160])
+static int look(struct sync_source *source, enum sync_role role, struct sync_snapshot *snapshot,
+		char name[160])
 {
-	static const struct sync_bars bars = { 0, SYNC_ROLE_ANY };
+	const struct sync_bars bars = { 0, role };
 	static struct sync_report report;
 
 	sync_source_read(source, true, snapshot);
@@ -47,12 +48,15 @@ void schedule_clocks_note(struct schedule_clocks *clocks, const char *interface)
 	struct sync_snapshot *snapshot = calloc(1, sizeof(*snapshot));
 	struct sync_source *source = open_source(interface);
 	char name[160];
-	int good = source && snapshot ? look(source, snapshot, name) : -1;
+	int good = source && snapshot ? look(source, SYNC_ROLE_ANY, snapshot, name) : -1;
 
 	memset(clocks, 0, sizeof(*clocks));
 	snprintf(clocks->interface, sizeof(clocks->interface), "%s", interface);
 	clocks->was_synchronised = good > 0;
 	clocks->ptp4l_ran = good >= 0;
+	/* a follower whose link was down takes itself for the master until it hears the other */
+	if (good > 0 && look(source, SYNC_ROLE_SLAVE, snapshot, name) > 0)
+		clocks->role = SYNC_ROLE_SLAVE;
 	sync_source_close(source);
 	free(snapshot);
 }
@@ -73,7 +77,7 @@ int schedule_clocks_wait(const struct schedule_clocks *clocks,
 	while (source && snapshot && !*interrupted) {
 		struct timespec pause = ns_to_timespec(PAUSE_NS);
 
-		good = look(source, snapshot, name);
+		good = look(source, clocks->role, snapshot, name);
 		if (good > 0 || clock_now_ns(CLOCK_MONOTONIC) > end)
 			break;
 		/* steps of the reset are over when the next look shows none */

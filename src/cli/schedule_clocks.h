@@ -9,10 +9,12 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "ptp/sync.h"
 
 struct schedule_clocks {
 	char interface[16];
 	bool was_synchronised; /* a ptp4l ran on the interface, and the chain was good */
+	enum sync_role role; /* in which it was: the one to come back */
 	bool ptp4l_ran; /* it ran, but the chain was not good: nothing is awaited */
 };
 
