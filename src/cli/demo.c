@@ -55,29 +55,21 @@ static const struct argp_option options[] = {
 	{ NULL, 0, NULL, 0, NULL, 0 },
 };
 
+static const struct argument_place places[] = {
+	ARGUMENT_TEXT('c', struct demo, cycle),
+	ARGUMENT_TEXT('d', struct demo, duration),
+	ARGUMENT_TEXT('k', struct demo, keep),
+	ARGUMENT_FLAG('j', struct demo, json),
+	ARGUMENT_END,
+};
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	struct demo *demo = state->input;
-
-	switch (key) {
-	case 'c':
-		demo->cycle = arg;
-		return 0;
-	case 'd':
-		demo->duration = arg;
-		return 0;
-	case 'k':
-		demo->keep = arg;
-		return 0;
-	case 'j':
-		demo->json = true;
-		return 0;
-	case ARGP_KEY_ARG:
+	if (key == ARGP_KEY_ARG) {
 		argp_error(state, "'%s': takes no argument", arg);
 		return EINVAL;
-	default:
-		return ARGP_ERR_UNKNOWN;
 	}
+	return arguments_store(places, state->input, key, arg);
 }
 
 static int check_options(struct demo *demo, struct error *err)

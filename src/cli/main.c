@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "report/output.h"
 
 static const struct command {
 	const char *name;
@@ -32,9 +35,31 @@ static void help(FILE *out)
 	fputs("\n`tsnpub COMMAND --help` lists the options of a command.\n", out);
 }
 
+/* A full disk must not look like success. */
+static int printed(void)
+{
+	struct error err = ERROR_INIT;
+
+	return output_stdout_done(&err) ? error_report(&err) : STATUS_GOOD;
+}
+
+/*
+ * Where one of the three was closed, the next file or socket would take its number, and text meant for it would go
+ * there. What is opened here refuses the text, so that it is missed.
+ */
+static void keep_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			_exit(STATUS_SYSTEM);
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
+
+	keep_standard_descriptors();
 
 	if (argc < 2) {
 		help(stderr);
@@ -42,11 +67,11 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
 		help(stdout);
-		return STATUS_GOOD;
+		return printed();
 	}
 	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
 		puts("tsnpub " TSNPUB_VERSION);
-		return STATUS_GOOD;
+		return printed();
 	}
 	if (name[0] == '-') {
 		static char publish[] = "tsnpub publish";

@@ -52,10 +52,10 @@ static const char *stamps_text(unsigned stamps)
 static void warn_of_tai(const struct publisher_setup *setup)
 {
 	if (setup->tai_offset_s == 0)
-		message_warn("the kernel's TAI offset is 0, so CLOCK_TAI equals UTC and launch "
-			     "times are 37 s "
-			     "from those of other hosts; run ptp4l and phc2sys, or set it: `tsnpub "
-			     "sync` tells how");
+		message_warn(
+			"the kernel's TAI offset is 0, so CLOCK_TAI equals UTC and launch times "
+			"are 37 s from those of other hosts; run ptp4l and phc2sys, or set it: "
+			"tsnpub sync --set-tai-offset=37");
 }
 
 static void started(void *context, struct publisher *publisher)
@@ -235,18 +235,28 @@ static int print_json(const struct publish_request *request, struct publisher *p
 	return json_print(stdout, document, err);
 }
 
+static const char *refusal_fix(int reason)
+{
+	switch (reason) {
+	case ENOBUFS:
+	case EAGAIN:
+		return "; a queue on the way was full: send less, or look at `tc -s qdisc`";
+	case EMSGSIZE:
+		return "; the interface's MTU became smaller than the frames: see `ip link`";
+	default:
+		return "";
+	}
+}
+
 static void warn_of_refusals(uint64_t refused, int reason)
 {
-	bool full = reason == ENOBUFS || reason == EAGAIN;
 	struct error why = ERROR_INIT;
 
 	if (!refused || !reason)
 		return;
 	error_errno(&why, reason, "frames that the kernel refused: %llu, the last one",
 		    (unsigned long long)refused);
-	message_warn("%s%s", why.text,
-		     full ? "; a queue on the way was full: send less, or look at `tc -s qdisc`"
-			  : "");
+	message_warn("%s%s", why.text, refusal_fix(reason));
 }
 
 /*
@@ -350,6 +360,10 @@ int cmd_publish(int argc, char **argv)
 	}
 	if (arguments_parse(&publish_argp, argc, argv, line, &line->err)) {
 		err = line->err;
+		goto out;
+	}
+	if (line->config && !*line->config) {
+		error_input(&err, "--config '': no file name");
 		goto out;
 	}
 	if (line->config && config_file_open(line->config, &config, &err) < 0)

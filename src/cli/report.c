@@ -77,32 +77,18 @@ static error_t no_log(const struct options *o)
 	return EINVAL;
 }
 
+static const struct argument_place places[] = {
+	ARGUMENT_FLAG('j', struct options, json), ARGUMENT_TEXT('p', struct options, pcapng),
+	ARGUMENT_TEXT('H', struct options, html), ARGUMENT_FLAG('C', struct options, compare),
+	ARGUMENT_TEXT('c', struct options, csv),  ARGUMENT_TEXT('d', struct options, deadline),
+	ARGUMENT_TEXT('s', struct options, sla),  ARGUMENT_END,
+};
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
 	switch (key) {
-	case 'j':
-		o->json = true;
-		return 0;
-	case 'p':
-		o->pcapng = arg;
-		return 0;
-	case 'H':
-		o->html = arg;
-		return 0;
-	case 'C':
-		o->compare = true;
-		return 0;
-	case 'c':
-		o->csv = arg;
-		return 0;
-	case 'd':
-		o->deadline = arg;
-		return 0;
-	case 's':
-		o->sla = arg;
-		return 0;
 	case ARGP_KEY_ARG:
 		if (o->path_count == LOGS_MAX) {
 			error_input(o->err, "more than %d logs; report them in parts", LOGS_MAX);
@@ -113,7 +99,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_NO_ARGS:
 		return no_log(o);
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return arguments_store(places, o, key, arg);
 	}
 }
 

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/schedule_command.h"
 #include "report/output.h"
+#include "report/output.h"
 
 static const struct subcommand {
 	const char *name;
@@ -48,7 +49,7 @@ int cmd_schedule(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "-?")) {
 		help(stdout);
-		return STATUS_GOOD;
+		return output_stdout_done(&err) ? error_report(&err) : STATUS_GOOD;
 	}
 	for (size_t i = 0; i < COUNT; i++) {
 		if (strcmp(argv[1], subcommands[i].name))

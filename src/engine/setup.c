@@ -29,7 +29,9 @@ static int check_interface(struct publisher *p, struct error *err)
 	const struct link_info *link = &p->setup.link;
 
 	if (link->type != ARPHRD_ETHER)
-		return error_input(err, "interface '%s': not an Ethernet interface (type %u)",
+		return error_input(err,
+				   "interface '%s': not an Ethernet interface (type %u); `ip link` "
+				   "shows link/ether for those",
 				   link->name, link->type);
 	if (!link->up)
 		return error_system(err, "interface '%s' is down; switch it on: ip link set %s up",

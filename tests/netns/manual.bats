@@ -69,6 +69,11 @@ short_described() {
 		"$tsnpub" $command --help >/dev/full 2>"$BATS_TEST_TMPDIR/err" || status=$?
 		[ "$status" -eq 3 ] && grep -q "cannot write to stdout: No space left" "$BATS_TEST_TMPDIR/err"
 	done
+	for words in --help -h help --version -V "schedule --help"; do
+		status=0
+		"$tsnpub" $words >/dev/full 2>"$BATS_TEST_TMPDIR/err" || status=$?
+		[ "$status" -eq 3 ] && grep -q "cannot write to stdout: No space left" "$BATS_TEST_TMPDIR/err"
+	done
 	run "$tsnpub" nonsense
 	[ "$status" -eq 2 ]
 	[ "$output" = "tsnpub: unknown command 'nonsense'; \`tsnpub --help\` lists them" ]

@@ -74,6 +74,12 @@ teardown() {
 	in_tx "$tsnpub" --iface vtx --cycle 1ms --count 10 >/dev/full 2>"$work/err" || status=$?
 	[ "$status" -eq 3 ]
 	grep -q "cannot write to stdout: No space left on device" "$work/err"
+	# a closed one as well: the text must not go into what took its number
+	status=0
+	in_tx "$tsnpub" --iface vtx --cycle 1ms --count 10 --log "$work/tx.tsnlog" >&- 2>"$work/err" || status=$?
+	[ "$status" -eq 3 ]
+	grep -q "cannot write to stdout: Bad file descriptor" "$work/err"
+	[ $((($(stat -c %s "$work/tx.tsnlog") - 4096) % 64)) -eq 0 ]
 	status=0
 	in_rx "$tsnpub" receive --iface vrx --duration 50ms >/dev/full 2>"$work/err" || status=$?
 	[ "$status" -eq 3 ]
