@@ -160,6 +160,7 @@ static void send_group(struct cycle *c, int64_t k, const uint16_t *due, unsigned
 		return;
 	c->send(c->send_context, c->frames, frames);
 	submit = c->clock->tai(c->clock->context);
+	waker_saw(&c->waker, submit);
 	for (unsigned i = 0; i < frames; i++) {
 		const struct cycle_frame *frame = &c->frames[i];
 		bool taken = frame->status & TX_SENT;
@@ -330,19 +331,14 @@ void cycle_run(struct cycle *c)
 			continue;
 		}
 		/* far behind: the cycles that were slept through are not looked at one by one */
-		if (waker_look(&c->waker, &now) == WAKE_STEPPED) {
-			k = realign(c);
+		now = c->waker.seen_tai_ns;
+		if (now - c->settings.late_max_ns <= start_of(c, k + 1))
 			continue;
-		}
 		/* of the cycle before the first that can be met whole, some frames may still make it */
-		int64_t to = first_to_meet(c, now) - 1;
+		int64_t from = k;
 
-		if (to > k) {
-			int64_t from = k;
-
-			k = pass(c, k, to);
-			tell_gap(c, from, (uint64_t)(k - from), TX_SKIPPED);
-		}
+		k = pass(c, k, first_to_meet(c, now) - 1);
+		tell_gap(c, from, (uint64_t)(k - from), TX_SKIPPED);
 	}
 	if (outcome != ABORTED)
 		close_streams(c, k);

@@ -31,7 +31,7 @@ static void system_sleep(void *context, int64_t until_monotonic_ns)
 
 const struct wake_clock wake_clock_system = { system_tai, system_monotonic, system_sleep, NULL };
 
-static enum wake look(struct waker *waker, int64_t *now_tai_ns, int64_t *now_monotonic_ns)
+static enum wake look(struct waker *waker)
 {
 	const struct wake_clock *clock = waker->clock;
 	int64_t before = clock->tai(clock->context);
@@ -40,10 +40,10 @@ static enum wake look(struct waker *waker, int64_t *now_tai_ns, int64_t *now_mon
 	int64_t low = before - monotonic, high = after - monotonic;
 
 	/* the first reading after a sleep is the wake-up */
-	*now_tai_ns = before;
-	*now_monotonic_ns = monotonic;
+	waker->seen_tai_ns = before;
+	waker->seen_monotonic_ns = monotonic;
 	if (after < before) { /* stepped back between the two readings */
-		*now_tai_ns = after;
+		waker->seen_tai_ns = after;
 		low = high = after - monotonic;
 	} else if (low <= waker->offset_high_ns && high >= waker->offset_low_ns) {
 		if (low > waker->offset_low_ns)
@@ -60,50 +60,53 @@ static enum wake look(struct waker *waker, int64_t *now_tai_ns, int64_t *now_mon
 	if (step < WAKE_STEP_MIN_NS && step > -WAKE_STEP_MIN_NS)
 		return WAKE_ON_TIME;
 	waker->step_ns = step;
-	*now_tai_ns = after;
+	waker->seen_tai_ns = after;
 	return WAKE_STEPPED;
 }
 
 void waker_init(struct waker *waker, const struct wake_clock *clock, int64_t spin_ns,
 		const atomic_uint *stop)
 {
-	int64_t tai, monotonic;
-
 	*waker = (struct waker){ .clock = clock,
 				 .spin_ns = spin_ns,
 				 .stop = stop,
 				 .offset_low_ns = INT64_MIN,
 				 .offset_high_ns = INT64_MAX };
 	for (int i = 0; i < 16; i++)
-		look(waker, &tai, &monotonic);
+		look(waker);
 	waker->step_ns = 0;
 }
 
 enum wake waker_look(struct waker *waker, int64_t *now_tai_ns)
 {
-	int64_t monotonic;
+	enum wake result = look(waker);
 
-	return look(waker, now_tai_ns, &monotonic);
+	*now_tai_ns = waker->seen_tai_ns;
+	return result;
 }
 
 enum wake waker_until(struct waker *waker, int64_t until_tai_ns, int64_t *now_tai_ns)
 {
-	for (;;) {
-		int64_t monotonic;
+	for (bool slept = false;; slept = true) {
+		int64_t left = until_tai_ns - waker->seen_tai_ns;
 
-		if (look(waker, now_tai_ns, &monotonic) == WAKE_STEPPED)
-			return WAKE_STEPPED;
-		if (*now_tai_ns >= until_tai_ns)
-			return WAKE_ON_TIME;
-		if (waker->stop && atomic_load_explicit(waker->stop, memory_order_relaxed))
+		if (slept || left <= waker->spin_ns) {
+			if (waker_look(waker, now_tai_ns) == WAKE_STEPPED)
+				return WAKE_STEPPED;
+			left = until_tai_ns - *now_tai_ns;
+			if (left <= 0)
+				return WAKE_ON_TIME;
+		}
+		if (waker->stop && atomic_load_explicit(waker->stop, memory_order_relaxed)) {
+			*now_tai_ns = waker->seen_tai_ns;
 			return WAKE_STOPPED;
-		int64_t left = until_tai_ns - *now_tai_ns;
-
+		}
 		if (left <= waker->spin_ns)
 			continue; /* busy: every round looks for a step, so that it cannot hang */
 		/* by the lower bound, so that the sleep never ends before its time */
 		if (left - waker->spin_ns > SLICE_NS)
-			waker->clock->sleep(waker->clock->context, monotonic + SLICE_NS);
+			waker->clock->sleep(waker->clock->context,
+					    waker->seen_monotonic_ns + SLICE_NS);
 		else
 			waker->clock->sleep(waker->clock->context,
 					    until_tai_ns - waker->spin_ns - waker->offset_low_ns);

@@ -30,6 +30,7 @@ struct waker {
 	int64_t spin_ns; /* the last part of the wait is busy, for release without wake-up latency */
 	const atomic_uint *stop; /* nonzero: return at once; looked at every 100 ms at least */
 	int64_t offset_low_ns, offset_high_ns; /* TAI - CLOCK_MONOTONIC lies between them */
+	int64_t seen_tai_ns, seen_monotonic_ns; /* read last; TAI may be a caller's reading */
 	int64_t step_ns; /* of the last WAKE_STEPPED: forwards is positive */
 };
 
@@ -51,6 +52,15 @@ void waker_init(struct waker *waker, const struct wake_clock *clock, int64_t spi
  * read first after the wake-up. No allocation, no locks: for the cyclic thread.
  */
 enum wake waker_until(struct waker *waker, int64_t until_tai_ns, int64_t *now_tai_ns);
+
+/*
+ * A TAI time that the caller has read itself. waker_until() then needs no reading of its own before it
+ * sleeps: what lies ahead of the last reading is slept for, and a sleep whose end has passed ends at once.
+ */
+static inline void waker_saw(struct waker *waker, int64_t tai_ns)
+{
+	waker->seen_tai_ns = tai_ns;
+}
 
 /* The time now, and whether the clock was stepped since the last look (WAKE_ON_TIME or WAKE_STEPPED). */
 enum wake waker_look(struct waker *waker, int64_t *now_tai_ns);
