@@ -93,12 +93,33 @@ struct feedback_reader {
 	_Alignas(8) uint8_t control[BATCH][FEEDBACK_CONTROL];
 };
 
+/* Makes `count` messages ready: the kernel writes the sizes that it used over the rooms that it had. */
+static void prepare(struct feedback_reader *reader, int count)
+{
+	for (int i = 0; i < count; i++) {
+		struct msghdr *message = &reader->messages[i].msg_hdr;
+
+		message->msg_controllen = FEEDBACK_CONTROL;
+		message->msg_flags = 0;
+	}
+}
+
 struct feedback_reader *feedback_reader_new(uint16_t ethertype)
 {
 	struct feedback_reader *reader = calloc(1, sizeof(*reader));
 
-	if (reader)
-		reader->ethertype = ethertype;
+	if (!reader)
+		return NULL;
+	reader->ethertype = ethertype;
+	for (int i = 0; i < BATCH; i++) {
+		reader->iov[i] = (struct iovec){ reader->frames[i], FEEDBACK_HEAD };
+		reader->messages[i].msg_hdr = (struct msghdr){
+			.msg_iov = &reader->iov[i],
+			.msg_iovlen = 1,
+			.msg_control = reader->control[i],
+		};
+	}
+	prepare(reader, BATCH);
 	return reader;
 }
 
@@ -118,15 +139,6 @@ uint64_t feedback_read(struct feedback_reader *reader, int fd,
 	for (int batch = 0; batch < BATCHES_MAX; batch++) {
 		int count;
 
-		for (int i = 0; i < BATCH; i++) {
-			reader->iov[i] = (struct iovec){ reader->frames[i], FEEDBACK_HEAD };
-			reader->messages[i].msg_hdr = (struct msghdr){
-				.msg_iov = &reader->iov[i],
-				.msg_iovlen = 1,
-				.msg_control = reader->control[i],
-				.msg_controllen = FEEDBACK_CONTROL,
-			};
-		}
 		count = recvmmsg(fd, reader->messages, BATCH, MSG_ERRQUEUE | MSG_DONTWAIT, NULL);
 		for (int i = 0; i < count; i++) {
 			struct feedback feedback;
@@ -138,6 +150,7 @@ uint64_t feedback_read(struct feedback_reader *reader, int fd,
 			else
 				unknown++;
 		}
+		prepare(reader, count);
 		if (count < BATCH)
 			break;
 	}

@@ -15,9 +15,11 @@
 #include "tc/device.h"
 #include "tc/installed.h"
 
-#define EVENTS_ROOM 65536
-#define RECORDS_ROOM 65536
-#define WAITING_ROOM 65536
+/* frames that the rings hold: those of so long a time, within bounds, since all of it is locked into memory */
+#define ROOM_NS (2 * NSEC_PER_SEC)
+#define ROOM_MIN 2048
+#define ROOM_MAX 65536
+#define RECORDS_ROOM 65536 /* a gap fills it at one stroke */
 #define NOTES_ROOM 64
 #define PATIENCE_SW_NS (100 * NSEC_PER_MSEC)
 #define PATIENCE_HW_NS (500 * NSEC_PER_MSEC)
@@ -78,6 +80,17 @@ static int read_interface(struct publisher *p, struct ethtool_stamping *stamping
 	return 0;
 }
 
+/* How many frames are due in that time, about. */
+static uint64_t frames_in(const struct publisher *p, int64_t time_ns)
+{
+	uint64_t frames = 0;
+
+	for (unsigned i = 0; i < p->options.count; i++)
+		frames += (uint64_t)(time_ns / p->options.cycle_ns) * p->options.streams[i].frames /
+			  p->options.streams[i].every;
+	return frames;
+}
+
 /* Which stamps there will be, switched on in the NIC where that is needed. */
 static int set_up_stamps(struct publisher *p, const struct ethtool_stamping *stamping,
 			 struct error *err)
@@ -85,7 +98,7 @@ static int set_up_stamps(struct publisher *p, const struct ethtool_stamping *sta
 	struct publisher_setup *s = &p->setup;
 	unsigned can = STAMP_SCHED;
 	struct hwtstamp_report report;
-	uint64_t rate = 0;
+	uint64_t rate = frames_in(p, NSEC_PER_SEC);
 
 	if (stamping->so_timestamping & SOF_TIMESTAMPING_TX_SOFTWARE)
 		can |= STAMP_SW;
@@ -113,9 +126,6 @@ static int set_up_stamps(struct publisher *p, const struct ethtool_stamping *sta
 				 result < 0 ? reason.text : report.reason);
 		}
 	}
-	for (unsigned i = 0; i < p->options.count; i++)
-		rate += (uint64_t)(NSEC_PER_SEC / p->options.cycle_ns) *
-			p->options.streams[i].frames / p->options.streams[i].every;
 	s->stamp_every = p->options.stamp_every;
 	if (!s->stamp_every)
 		s->stamp_every = s->stamps & STAMP_HW && rate > HW_STAMPS_PER_SECOND
@@ -211,8 +221,19 @@ static int open_transmit(struct publisher *p, struct error *err)
 	return p->transmit ? 0 : -1;
 }
 
+/* Two full cycles at least, however long they are. */
+static size_t room_of(const struct publisher *p)
+{
+	uint64_t frames = frames_in(p, ROOM_NS);
+
+	for (unsigned i = 0; i < p->options.count; i++)
+		frames += 2 * p->options.streams[i].frames;
+	return frames < ROOM_MIN ? ROOM_MIN : frames > ROOM_MAX ? ROOM_MAX : frames;
+}
+
 static int make_collector(struct publisher *p, struct error *err)
 {
+	size_t room = room_of(p);
 	struct tx_options metrics = { .lead_ns = p->setup.pacing.lead_ns,
 				      .deadline_ns = p->options.deadline_ns };
 	struct collector_settings settings = {
@@ -225,7 +246,7 @@ static int make_collector(struct publisher *p, struct error *err)
 		.stamps = p->setup.stamps,
 		.launch_time = p->setup.pacing.kind == PACING_LAUNCH_TIME,
 		.patience_ns = p->setup.stamps & STAMP_HW ? PATIENCE_HW_NS : PATIENCE_SW_NS,
-		.room = WAITING_ROOM,
+		.room = room,
 		.record = publisher_take_record,
 		.context = p,
 	};
@@ -234,7 +255,7 @@ static int make_collector(struct publisher *p, struct error *err)
 	p->feedback = feedback_reader_new(p->options.ethertype);
 	p->metrics = tx_metrics_new(&metrics);
 	if (!p->collector || !p->feedback || !p->metrics ||
-	    spsc_init(&p->events, EVENTS_ROOM, sizeof(struct cycle_event)) < 0 ||
+	    spsc_init(&p->events, room, sizeof(struct cycle_event)) < 0 ||
 	    spsc_init(&p->notes, NOTES_ROOM, sizeof(struct publisher_note)) < 0 ||
 	    spsc_init(&p->log_notes, NOTES_ROOM, sizeof(struct publisher_note)) < 0 ||
 	    (p->options.log_path &&
@@ -310,6 +331,9 @@ static int set_up(struct publisher *p, struct error *err)
 	if (p->wake_fd < 0)
 		return error_errno(err, errno, "eventfd");
 	realtime_init(&s->realtime, &p->options.realtime);
+	/* its buffers are large, and would be locked into memory */
+	netlink_close(p->nl);
+	p->nl = NULL;
 	return 0;
 }
 

@@ -116,6 +116,7 @@ struct link_monitor *link_monitor_open(const struct link_info *now, struct error
 	monitor->nl = netlink_open(NETLINK_ROUTE, err);
 	if (!monitor->nl)
 		goto failed;
+	netlink_trim(monitor->nl);
 	monitor->socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (!monitor->socket ||
 	    mnl_socket_bind(monitor->socket, RTMGRP_LINK, MNL_SOCKET_AUTOPID) < 0) {

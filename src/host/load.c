@@ -49,7 +49,8 @@ static void load_memory(void)
 
 static void load_io(void)
 {
-	static char block[IO_SIZE];
+	/* of this process alone: as a static one the real-time programs would lock it into memory */
+	char *block = calloc(1, IO_SIZE);
 	const struct timespec pause = { .tv_nsec = 1000000 };
 	const char *directory = getenv("TMPDIR");
 	char path[512];
@@ -57,13 +58,13 @@ static void load_io(void)
 
 	snprintf(path, sizeof(path), "%.480s/tsnpub-load-XXXXXX", directory ? directory : "/tmp");
 	fd = mkstemp(path);
-	if (fd < 0)
+	if (!block || fd < 0)
 		_exit(1);
 	unlink(path);
 	for (;;) {
-		if (pwrite(fd, block, sizeof(block), 0) < 0 || fdatasync(fd) < 0)
+		if (pwrite(fd, block, IO_SIZE, 0) < 0 || fdatasync(fd) < 0)
 			_exit(1);
-		if (pread(fd, block, sizeof(block), 0) < 0)
+		if (pread(fd, block, IO_SIZE, 0) < 0)
 			_exit(1);
 		nanosleep(&pause, NULL);
 	}

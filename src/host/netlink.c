@@ -65,6 +65,14 @@ void netlink_close(struct netlink *nl)
 	free(nl);
 }
 
+void netlink_trim(struct netlink *nl)
+{
+	char *request = realloc(nl->request, NETLINK_REQUEST_SMALL);
+
+	if (request)
+		nl->request = request;
+}
+
 struct nlmsghdr *netlink_request(struct netlink *nl, uint16_t type, uint16_t flags)
 {
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(nl->request);

@@ -25,12 +25,16 @@ struct netlink;
 
 /* Largest request in bytes: a taprio schedule of 1,000s of entries fits. */
 #define NETLINK_REQUEST_MAX (512 * 1024)
+#define NETLINK_REQUEST_SMALL 4096
 
 /* `bus`: NETLINK_ROUTE or NETLINK_GENERIC. NULL with the error filled in. */
 struct netlink *netlink_open(int bus, struct error *err);
 
 /* NULL is allowed. */
 void netlink_close(struct netlink *nl);
+
+/* For a socket that stays open in locked memory: no request over NETLINK_REQUEST_SMALL bytes from now on. */
+void netlink_trim(struct netlink *nl);
 
 /*
  * Starts a request in the socket's own buffer (one at a time; NETLINK_REQUEST_MAX bytes, the caller keeps

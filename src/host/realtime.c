@@ -75,6 +75,8 @@ static void lock_memory(struct realtime *rt)
 	/* one arena that is never given back: locked memory must not grow by a heap for each thread */
 	mallopt(M_ARENA_MAX, 1);
 	mallopt(M_TRIM_THRESHOLD, -1);
+	/* what the set-up has freed would be locked with the rest */
+	malloc_trim(0);
 	if (mlockall(MCL_CURRENT | MCL_FUTURE) < 0) {
 		int reason = errno;
 
