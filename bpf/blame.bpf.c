@@ -14,6 +14,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/blame.h"
+#include "bpf/bucket.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -62,29 +63,11 @@ static __always_inline struct blame_event *next_event(__u64 now, __u8 kind, __u3
 	return event;
 }
 
-static __always_inline __u32 log2_of(__u64 value)
+static __always_inline __u32 hold_bucket(__u64 held)
 {
-	__u32 power = 0;
+	__u32 power = bucket_log2(held);
 
-	if (value >> 32)
-		return BLAME_HOLD_BUCKETS - 1;
-	if (value >> 16) {
-		power += 16;
-		value >>= 16;
-	}
-	if (value >> 8) {
-		power += 8;
-		value >>= 8;
-	}
-	if (value >> 4) {
-		power += 4;
-		value >>= 4;
-	}
-	if (value >> 2) {
-		power += 2;
-		value >>= 2;
-	}
-	return power + (__u32)(value >> 1);
+	return power < BLAME_HOLD_BUCKETS ? power : BLAME_HOLD_BUCKETS - 1;
 }
 
 static __always_inline void count_hold(__u32 key, __u64 held, const char *name)
@@ -106,7 +89,7 @@ static __always_inline void count_hold(__u32 key, __u64 held, const char *name)
 		hold->total_ns += held;
 		if (held > hold->max_ns)
 			hold->max_ns = held;
-		hold->buckets[log2_of(held) & (BLAME_HOLD_BUCKETS - 1)]++;
+		hold->buckets[hold_bucket(held) & (BLAME_HOLD_BUCKETS - 1)]++;
 		return;
 	}
 	control.holds_lost++;
@@ -183,7 +166,9 @@ int BPF_PROG(blame_sched_switch, _Bool preempt, struct task_struct *previous,
 	event = next_event(bpf_ktime_get_ns(), BLAME_SWITCH, next->pid);
 	event->priority = next->prio;
 	event->flags = next->policy;
-	bpf_probe_read_kernel(event->name, sizeof(event->name), next->comm);
+	/* plain loads, which the verifier allows here: a helper's call costs more than all the rest */
+	((__u64 *)event->name)[0] = ((__u64 *)next->comm)[0];
+	((__u64 *)event->name)[1] = ((__u64 *)next->comm)[1];
 	return 0;
 }
 
@@ -248,7 +233,8 @@ static __always_inline int vector_entry(__u32 number, int look)
 	now = bpf_ktime_get_ns();
 	control.vector_since = now;
 	event = next_event(now, BLAME_VECTOR_ENTER, number);
-	if (look)
+	/* costs as much as all the rest of a wake-up: not for those that come in time */
+	if (look && (__s64)(now - control.due_ns) > BLAME_TIMER_LATE_NS)
 		note_interrupted(event);
 	else
 		event->flags = 0;

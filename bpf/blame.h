@@ -70,8 +70,12 @@ struct blame_control {
 	__u32 holds_lost; /* interrupts that found no room in the table */
 	__u64 head; /* events written in all; event n stands at n % BLAME_EVENTS */
 	__u64 irq_since, vector_since, softirq_since; /* begin of what is running now; 0: nothing */
-	__u64 reserved[2];
+	__u64 due_ns; /* what the cyclic thread sleeps for, CLOCK_MONOTONIC; it writes this itself */
+	__u64 reserved;
 } __attribute__((aligned(64)));
+
+/* A timer's interrupt that is later than this notes what it has interrupted. */
+#define BLAME_TIMER_LATE_NS 2000
 
 /* Time held by one interrupt, vector or soft interrupt. */
 #define BLAME_HOLDS 256 /* power of two */

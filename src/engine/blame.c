@@ -268,6 +268,7 @@ static void watched_sleep(void *context, int64_t until_monotonic_ns)
 	struct blame *blame = context;
 
 	blame->until = until_monotonic_ns;
+	*(volatile __u64 *)&blame->bpf->data->control.due_ns = (uint64_t)until_monotonic_ns;
 	blame->inner->sleep(blame->inner->context, until_monotonic_ns);
 }
 
