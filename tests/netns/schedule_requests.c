@@ -27,7 +27,7 @@ int main(int argc, char **argv)
 		return error_report(&err);
 	if (prepare_deployment(&file.schedule, file.streams, file.stream_count,
 			       nic_by_name(argv[2]), 1000, &facts, &preparation))
-		return schedule_print_findings(file.yaml, &preparation.findings, true);
+		return schedule_print_findings(&file, &preparation.findings, true);
 	for (unsigned i = 0;; i++) {
 		struct nlmsghdr *nlh = mnl_nlmsg_put_header(buffer);
 		char *command;
