@@ -75,6 +75,7 @@ add_programs()
 	ln -sf bash "$stage/bin/sh"
 	cp "$root/usr/bin/bats" "$stage/usr/bin/"
 	cp -a "$root/usr/lib/bats-core" "$stage/usr/lib/"
+	cat "$vm_dir/guest/bats-tracing.bash" >>"$stage/usr/lib/bats-core/tracing.bash"
 	[ ! -d "$root/usr/libexec/bats-core" ] || cp -a "$root/usr/libexec/bats-core" "$stage/usr/libexec/"
 	printf 'root:x:0:0:root:/root:/bin/bash\n_chrony:x:100:100::/var/lib/chrony:/bin/false\nnobody:x:65534:65534::/:/bin/false\n' \
 		>"$stage/etc/passwd"
@@ -131,9 +132,10 @@ build_base()
 	"$vm_dir/packages.sh" kernel "$flavour"
 	"$vm_dir/packages.sh" root
 	"$vm_dir/packages.sh" linuxptp4
+	"$vm_dir/packages.sh" qemu
 	version=$(cat "$cache/kernel-$flavour/version")
 	[ -n "$(newer_than "$dest/base.cpio" "$vm_dir/build-guest.sh" "$vm_dir/guest/init" \
-		"$vm_dir/lib.sh" \
+		"$vm_dir/guest/bats-tracing.bash" "$vm_dir/lib.sh" \
 		"$root_dir/.complete" "$linuxptp4_dir/.complete" "$cache/kernel-$flavour/.complete")" ] || return 0
 	say "building the guest's initramfs ($flavour, Linux $version)"
 	rm -rf "$stage"

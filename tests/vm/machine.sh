@@ -5,16 +5,27 @@
 # and its state kept in build/vm/FLAVOUR/*.state; a run starts from there in about a second. The guest waits in that state
 # for its payload: what is particular to the run (the program, the tests, the command) as a cpio archive.
 
+# machine_emulator: the words that start QEMU, in `emulator`: the one that was fetched, or the system's where that does not run
+machine_emulator()
+{
+	local share=$qemu_dir/usr/share
+	emulator=("$qemu_dir/usr/bin/qemu-system-x86_64" -L "$share/qemu" -L "$share/seabios")
+	"${emulator[0]}" --version >/dev/null 2>&1 || emulator=(qemu-system-x86_64)
+}
+
 # Shape: what a saved state depends on. Set by the caller: kernel, cpus, memory, append.
 machine_arguments()
 {
-	# One instruction is one nanosecond, idle time is skipped: timing does not depend on what the host does.
+	# One instruction is one nanosecond, idle time is skipped: timing does not depend on what the host does. What is
+	# switched off costs many instructions and nothing here depends on it; the string instructions that would be fast on a
+	# real CPU count as one instruction for each byte.
 	arguments=(-accel tcg,thread=single -icount shift=0,sleep=off -rtc clock=vm,base=2026-01-01T00:00:00
-		-M q35 -cpu max -m "$memory" -smp "$cpus"
+		-M q35 -cpu max,-erms,-fsrm -m "$memory" -smp "$cpus"
 		-nodefaults -no-user-config -display none -no-reboot
 		-kernel "$build/$kernel/vmlinuz" -initrd "$build/$kernel/base.cpio"
 		-append "console=ttyS0 quiet loglevel=5 oops=panic panic=-1 nokaslr mitigations=off log_buf_len=4M
-			nosoftlockup nowatchdog random.trust_cpu=on ${append:-}"
+			nosoftlockup nowatchdog random.trust_cpu=on clearcpuid=rep_good init_on_alloc=0 audit=0 lsm= psi=0
+			cgroup_disable=memory randomize_kstack_offset=off rcupdate.rcu_expedited=1 ${append:-}"
 		-device isa-debug-exit,iobase=0x501,iosize=1
 		-serial chardev:console -device virtio-serial-pci,max_ports=16
 		-device virtconsole,chardev=terminal,name=terminal)
@@ -28,9 +39,10 @@ machine_arguments()
 machine_state()
 {
 	local key
+	machine_emulator
 	machine_arguments
 	key=$({
-		qemu-system-x86_64 --version
+		"${emulator[@]}" --version
 		cksum "$build/$kernel/vmlinuz" "$build/$kernel/base.cpio"
 		printf '%s\n' "${arguments[@]}"
 	} | sha256sum | cut -c1-16)
@@ -46,8 +58,9 @@ machine_boot()
 	work=$(mktemp -d "$build/boot.XXXXXX")
 	mkfifo "$work/payload.in" "$work/payload.out" "$work/status" "$work/monitor"
 	exec 8<>"$work/monitor" 6<>"$work/status"
+	machine_emulator
 	machine_arguments
-	"${bounded[@]}" 300 "${unleft[@]}" qemu-system-x86_64 "${arguments[@]}" \
+	"${bounded[@]}" 300 "${unleft[@]}" "${emulator[@]}" "${arguments[@]}" \
 		-chardev file,id=console,path="$work/console" -chardev null,id=terminal \
 		-chardev pipe,id=payload,path="$work/payload" \
 		-chardev null,id=stdout -chardev null,id=stderr -chardev null,id=dmesg \

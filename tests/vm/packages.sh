@@ -4,6 +4,7 @@
 #   packages.sh kernel plain|rt     kernel image, headers and kbuild  -> $cache/kernel-FLAVOUR
 #   packages.sh root                the guest's user space            -> $root_dir
 #   packages.sh linuxptp4           linuxptp 4 with its own libc      -> $linuxptp4_dir
+#   packages.sh qemu                the emulator                      -> $qemu_dir
 # A private apt state is used: neither root nor the machine's package lists are needed, and the machine is left as it
 # was. The mirror is the one that the machine's own apt sources name. An interrupted run continues where it stopped.
 set -euo pipefail
@@ -30,7 +31,7 @@ apt_state()
 	[ -n "$uri" ] || die "no Debian 12 (bookworm) archive in this machine's apt sources: packages cannot be fetched"
 	[ -n "$security" ] || security=${uri%/debian*}/debian-security
 	mkdir -p "$state"/{lists/partial,archives/partial,empty}
-	: >"$state/status"
+	[ -e "$state/status" ] || : >"$state/status" # a new one would make apt read all lists again
 	local opt=''
 	[ ! -e "$key" ] || opt="[signed-by=$key] "
 	{
@@ -45,6 +46,7 @@ apt_state()
 		-o "Dir::Cache=$state" -o "Dir::Cache::archives=$state/archives"
 		-o "Dir::Etc::sourcelist=$state/sources.list" -o "Dir::Etc::sourceparts=$state/empty"
 		-o "Dir::Etc::preferences=$state/empty/none" -o "Dir::Etc::preferencesparts=$state/empty"
+		-o Dir::Cache::pkgcache=pkgcache.bin -o Dir::Cache::srcpkgcache=srcpkgcache.bin
 		-o APT::Get::List-Cleanup=0 -o APT::Install-Recommends=0 -o Acquire::Retries=3
 		-o Acquire::Languages=none -o APT::Sandbox::User=root -o Debug::NoLocking=1
 		-o DPkg::Post-Invoke=/bin/true -o APT::Keep-Downloaded-Packages=true)
@@ -133,7 +135,19 @@ user_space()
 	rm -rf "$dest.debs"
 }
 
+emulator()
+{
+	[ ! -e "$qemu_dir/.complete" ] || return 0
+	apt_state
+	say "fetching QEMU"
+	fetch "$qemu_dir.debs" bookworm-backports "${qemu_packages[@]}"
+	unpack "$qemu_dir.debs" "$qemu_dir"
+	touch "$qemu_dir/.complete"
+	rm -rf "$qemu_dir.debs"
+}
+
 case ${1:-} in
+qemu) locked "$cache/.qemu.lock" emulator ;;
 root) locked "$cache/.root.lock" user_space "$root_dir" bookworm "${guest_packages[@]}" ;;
 linuxptp4) locked "$cache/.linuxptp4.lock" user_space "$linuxptp4_dir" trixie "${linuxptp4_packages[@]}" ;;
 kernel)
@@ -141,7 +155,7 @@ kernel)
 	locked "$cache/.kernel-$2.lock" kernel "$2"
 	;;
 *)
-	echo "usage: packages.sh kernel plain|rt | root | linuxptp4" >&2
+	echo "usage: packages.sh kernel plain|rt | root | linuxptp4 | qemu" >&2
 	exit 2
 	;;
 esac

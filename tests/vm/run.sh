@@ -111,8 +111,9 @@ cat "$work/stdout" & out=$!
 cat "$work/stderr" >&2 & err=$!
 
 status=0
+machine_emulator
 machine_arguments
-qemu=(qemu-system-x86_64 "${arguments[@]}" -incoming "exec:cat $state" -monitor none
+qemu=("${emulator[@]}" "${arguments[@]}" -incoming "exec:cat $state" -monitor none
 	-chardev "file,id=console,path=$console"
 	-chardev "file,id=stdout,path=$work/stdout" -chardev "file,id=stderr,path=$work/stderr"
 	-chardev "file,id=dmesg,path=$work/dmesg")

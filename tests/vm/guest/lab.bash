@@ -32,30 +32,109 @@ deploy_etf()
 }
 
 # publish_and_receive WORD...: a run of the publisher with these options beside the receiver; tx.tsnlog, rx.tsnlog and
-# report.json are in $BATS_TEST_TMPDIR. $RECEIVE holds more options of the receiver. Gives the publisher's status.
+# report.json are in the test's directory, and the report is read. $RECEIVE holds more options of the receiver,
+# $SYNC the publisher's policy (default: its own choice). Gives the publisher's status.
 publish_and_receive()
 {
-	local status=0 receiver
-	cd "$BATS_TEST_TMPDIR"
+	local status=0 receiver sync=(--sync "${SYNC:-ignore}")
+	[ "${SYNC:-}" != default ] || sync=()
+	[ -z "${BATS_TEST_TMPDIR:-}" ] || cd "$BATS_TEST_TMPDIR"
 	# shellcheck disable=SC2086
 	listener tsnpub receive --iface tsn1 --log rx.tsnlog --json ${RECEIVE:-} >rx.json 2>rx.err 3>&- &
 	receiver=$!
 	# In virtual time the receiver, given half a second, is there.
 	sleep 0.5
-	talker tsnpub publish --iface tsn0 --priority 7 --sync ignore --log tx.tsnlog --json "$@" >tx.json 2>tx.err || status=$?
+	talker tsnpub publish --iface tsn0 --priority 7 ${sync[@]+"${sync[@]}"} --log tx.tsnlog --json "$@" \
+		>tx.json 2>tx.err || status=$?
 	wait "$receiver" || receiver_status=$?
 	tsnpub report --json tx.tsnlog rx.tsnlog >report.json
+	read_json report.json
 	return "$status"
 }
 
 # show: everything that a run said, for a test that fails
-show() { tail -n 20 "$BATS_TEST_TMPDIR"/*.err; cat "$BATS_TEST_TMPDIR"/report.json; }
+show() { tail -n 20 ./*.err; cat report.json; }
+
+# record_run NAME WORD...: in setup_file, a run that several tests look at; recorded_run NAME: in a test, reads it
+record_run()
+{
+	mkdir -p "$BATS_FILE_TMPDIR/$1"
+	cd "$BATS_FILE_TMPDIR/$1"
+	publish_and_receive "${@:2}" || true
+}
+
+recorded_run()
+{
+	cd "$BATS_FILE_TMPDIR/$1"
+	read_json report.json
+}
+
+# value[PATH]: the members of a document that read_json has read, by the names on the way to them, such as
+# tx.streams.0.sent.sent; a figure by its name and source, such as tx.figures.launch_error.hw.max_ns. members: the paths in
+# the document's order.
+declare -gA value
+declare -ga members
+
+# read_json FILE: the program's own output, which has one member a line. One awk for all of it: a process costs milliseconds
+# of virtual time here, and jq by itself 175 of them.
+read_json()
+{
+	eval "$(awk '
+		function say(path, text) {
+			if (path in seen) return
+			seen[path]
+			gsub(/\047/, "\047\\\047\047", text)
+			printf "[%s]=\047%s\047 ", path, text
+			order = order " " path
+		}
+		BEGIN { printf "value=(" }
+		{ sub(/,$/, ""); sub(/^ +/, "") }
+		/^[]}]/ { depth--; next }
+		{
+			key = list[depth] ? at[depth]++ : ""
+			text = $0
+			if (match(text, /^"[^"]*": /)) {
+				key = substr(text, 2, RLENGTH - 4)
+				text = substr(text, RLENGTH + 1)
+			}
+			name = path[depth] (path[depth] == "" ? "" : ".") key
+			if (text == "{" || text == "[") {
+				path[++depth] = name
+				list[depth] = text == "["
+				at[depth] = 0
+				next
+			}
+			gsub(/^"|"$/, "", text)
+			if (key == "figure") figure = text
+			if (key == "source" && figure != "") {
+				sub(/[0-9]+$/, figure "." text, path[depth])
+				figure = ""
+			}
+			say(name, text)
+		}
+		END { print ") members=(" order ")" }' "$1")"
+}
 
 # figure SIDE FIGURE SOURCE FIELD: one value of the report, such as: figure tx launch_error hw max_ns
-figure() { jq -r --arg f "$2" --arg s "$3" ".$1.figures[] | select(.figure == \$f and .source == \$s) | .$4" report.json; }
+figure() { echo "${value[$1.figures.$2.$3.$4]}"; }
 
 # counter SIDE NAME: of the run's first stream, such as: counter rx lost
-counter() { jq -r ".$1.streams[0] | (.sent // .received) | .$2" report.json; }
+counter()
+{
+	case $1 in
+	tx) echo "${value[tx.streams.0.sent.$2]}" ;;
+	rx) echo "${value[rx.streams.0.received.$2]}" ;;
+	esac
+}
+
+# launch_errors: "SEQ:NS" of each frame whose hardware stamp is not at its launch time. Exact, beyond the 53 bits of a double.
+launch_errors()
+{
+	tsnpub report --csv - tx.tsnlog rx.tsnlog | gawk -M -F, '
+		NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+		$column["tx_hw_ns"] != "" && $column["tx_hw_ns"] != $column["launch_ns"] {
+			printf "%s:%d ", $column["seq"], $column["tx_hw_ns"] - $column["launch_ns"] }'
+}
 
 # column NAME RESULT: the sequence numbers of the joined table whose column NAME (such as result) has that value
 column()
