@@ -133,6 +133,7 @@ static pid_t start(const char *const *arguments, int netns, bool silent, struct 
 	if (getppid() != parent)
 		_exit(STATUS_SYSTEM);
 	setpgid(0, 0);
+	signal(SIGTTOU, SIG_IGN); /* it still writes to that terminal */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	/* the joined report says it all; messages still reach stderr */
@@ -216,10 +217,10 @@ static int run(struct demo *demo, struct error *err)
 	const char *const receive[] = { "tsnpub", "receive",    "--iface", RECEIVER_IFACE,
 					"--log",  demo->rx_log, "--quiet", "--ready-fd",
 					ready_fd, NULL };
-	const char *const publish[] = { "tsnpub",       "--iface",   SENDER_IFACE,
-					"--cycle",      demo->cycle, "--duration",
-					demo->duration, "--log",     demo->tx_log,
-					"--quiet",      NULL };
+	/* not quiet: its live line, on stderr, is what there is to see until the report */
+	const char *const publish[] = { "tsnpub",     "--iface",    SENDER_IFACE,   "--cycle",
+					demo->cycle,  "--duration", demo->duration, "--log",
+					demo->tx_log, NULL };
 	const char *report[] = { "tsnpub", "report", demo->rx_log, demo->tx_log, NULL, NULL };
 	int ready[2], status, publisher_status, receiver_status;
 	pid_t receiver, publisher;
