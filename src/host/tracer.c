@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -199,9 +200,10 @@ static void put_back(const struct restore *restore)
 		write_text(restore->tracefs, restore->shared[i].name, restore->shared[i].was);
 }
 
-/* The watch: waits until nobody holds the other end of the pipe. */
-static void keep_watch(int fd, const struct restore *restore)
+/* The watch: waits until nobody holds the other end of the pipe. The lock is its own until all is put back. */
+static void keep_watch(int pipe_fd, int lock_fd, const struct restore *restore)
 {
+	int pipe_high = fcntl(pipe_fd, F_DUPFD, 3), lock_high = fcntl(lock_fd, F_DUPFD, 3);
 	sigset_t all;
 	char byte;
 
@@ -209,10 +211,10 @@ static void keep_watch(int fd, const struct restore *restore)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	/* whatever else was open must not stay open because of this process */
-	if (fd > 0)
-		close_range(0, (unsigned)fd - 1, 0);
-	close_range((unsigned)fd + 1, ~0U, 0);
-	while (read(fd, &byte, 1) < 0 && errno == EINTR)
+	dup2(pipe_high, 0);
+	dup2(lock_high, 1);
+	close_range(2, ~0U, 0);
+	while (read(0, &byte, 1) < 0 && errno == EINTR)
 		;
 	put_back(restore);
 	_exit(0);
@@ -282,6 +284,32 @@ static int note_shared(struct tracer *t, struct restore *restore, int cpu, int64
 	return share(restore, t->stop_name, "0");
 }
 
+static void unlock(struct tracer *t)
+{
+	if (t->lock_fd >= 0)
+		close(t->lock_fd);
+	t->lock_fd = -1;
+}
+
+/*
+ * One at a time: two would note each other's settings as those to go back to. Gone with the last process that
+ * holds it, which is the watch.
+ */
+static int lock(struct tracer *t, struct error *err)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/instances", t->tracefs);
+	t->lock_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (t->lock_fd < 0)
+		return error_errno(err, errno, "tracer %s: %s", tracers[t->kind].name, path);
+	if (!flock(t->lock_fd, LOCK_EX | LOCK_NB))
+		return 0;
+	unlock(t);
+	return error_system(err, "tracer %s: another tsnpub drives a tracer; wait for its end",
+			    tracers[t->kind].name);
+}
+
 static int refuse(struct tracer *t, struct error *err, int reason, const char *what)
 {
 	const char *hint = reason == EACCES || reason == EPERM ? "; run as root"
@@ -303,7 +331,7 @@ int tracer_start(struct tracer *t, enum tracer_kind kind, int cpu, int64_t stop_
 
 	memset(t, 0, sizeof(*t));
 	t->kind = kind;
-	t->watch_fd = t->pipe_fd = t->on_fd = -1;
+	t->watch_fd = t->pipe_fd = t->on_fd = t->lock_fd = -1;
 	if (!find_tracefs(t->tracefs))
 		return error_system(err,
 				    "tracer %s: no tracefs here%s; mount -t tracefs none "
@@ -314,6 +342,8 @@ int tracer_start(struct tracer *t, enum tracer_kind kind, int cpu, int64_t stop_
 		return error_system(err,
 				    "tracer %s: this kernel has none (it lacks %s); it has: %.200s",
 				    tracers[kind].name, tracers[kind].option, text);
+	if (lock(t, err) < 0)
+		return -1;
 	remove_stale(t->tracefs);
 	snprintf(restore.tracefs, sizeof(restore.tracefs), "%s", t->tracefs);
 	snprintf(restore.instance, sizeof(restore.instance), "%s/instances/" PREFIX "%d",
@@ -321,19 +351,21 @@ int tracer_start(struct tracer *t, enum tracer_kind kind, int cpu, int64_t stop_
 	result = note_shared(t, &restore, cpu, stop_over_ns);
 	if (result || pipe2(pipe_fds, O_CLOEXEC)) {
 		result = result ? -result : errno;
+		unlock(t);
 		return error_errno(err, result, "tracer %s: cannot set it up", tracers[kind].name);
 	}
 	/* the watch begins before anything is changed, so that no moment is unwatched */
 	t->watch = fork();
 	if (!t->watch) {
 		close(pipe_fds[1]);
-		keep_watch(pipe_fds[0], &restore);
+		keep_watch(pipe_fds[0], t->lock_fd, &restore);
 	}
 	result = errno;
 	close(pipe_fds[0]);
 	if (t->watch < 0) {
 		close(pipe_fds[1]);
 		t->watch = 0;
+		unlock(t);
 		return error_errno(err, result, "tracer %s: fork", tracers[kind].name);
 	}
 	t->watch_fd = pipe_fds[1];
@@ -427,6 +459,8 @@ void tracer_collect(struct tracer *t)
 	char text[4096];
 	ssize_t got;
 
+	if (!t->instance[0])
+		return;
 	/* it writes no word of it: the kernel's switch tells */
 	if (t->on_fd >= 0 && pread(t->on_fd, text, 1, 0) == 1 && text[0] == '0')
 		t->stopped = true;
@@ -477,5 +511,6 @@ void tracer_stop(struct tracer *t)
 	while (t->watch > 0 && waitpid(t->watch, NULL, 0) < 0 && errno == EINTR)
 		;
 	t->watch = 0;
+	unlock(t);
 	t->instance[0] = '\0';
 }

@@ -55,6 +55,7 @@ struct tracer {
 	char tracefs[64];
 	char instance[128]; /* its directory; "" while it is not running */
 	int watch_fd; /* closing it tells the watch to clean up */
+	int lock_fd; /* one of us at a time */
 	pid_t watch;
 	int pipe_fd; /* trace_pipe */
 	struct tracer_verdict verdict;
@@ -77,7 +78,7 @@ struct tracer {
 int tracer_start(struct tracer *tracer, enum tracer_kind kind, int cpu, int64_t stop_over_ns,
 		 struct error *err);
 
-/* Reads what the tracer has written, without waiting. */
+/* Reads what the tracer has written, without waiting. This and those below are harmless on a zeroed one. */
 void tracer_collect(struct tracer *tracer);
 
 /* The run has begun: from now on it stops at its first offender. What came before was only the start. */
@@ -95,7 +96,7 @@ void tracer_freeze(struct tracer *tracer, int64_t monotonic_ns);
  */
 const char *tracer_last_line(const struct tracer *tracer, unsigned n);
 
-/* Takes the last of it, removes the instance and puts everything back. Harmless on a zeroed one. */
+/* Takes the last of it, removes the instance and puts everything back. */
 void tracer_stop(struct tracer *tracer);
 
 #endif

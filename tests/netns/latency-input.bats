@@ -102,17 +102,3 @@ refused() { # STATUS TEXT ARGUMENT...: exit status, and one line on stderr that 
 	grep -q -- '--blame is not available: .*CAP_BPF' "$BATS_TEST_TMPDIR/err"
 	grep -q '^  wake-ups' "$BATS_TEST_TMPDIR/out"
 }
-
-@test "two at once do not disturb each other's blame" {
-	[ "$(id -u)" = 0 ] || skip "needs root"
-	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
-	"$TSNPUB" latency -n 500 --blame --json >"$BATS_TEST_TMPDIR/a" 2>/dev/null &
-	first=$!
-	"$TSNPUB" latency -n 500 --blame --json >"$BATS_TEST_TMPDIR/b" 2>/dev/null
-	wait $first
-	for file in a b; do
-		jq -e '.blame.interrupts | length > 0' "$BATS_TEST_TMPDIR/$file"
-		# what was late is split completely
-		jq -e '[.blame.worst[] | .late_ns == ([.parts[].ns] | add)] | all' "$BATS_TEST_TMPDIR/$file"
-	done
-}

@@ -139,6 +139,10 @@ no_strikes() { echo "0 1 1 1000" >/sys/kernel/debug/tsnsim/culprit/softirq; }
 	sleep 0.5
 	[ "$(ls $T/instances | tr '\n' ' ')" = "other tsnpub-$pid " ]
 	[ "$(threads)" -ge 1 ]
+	# a second one would take the first one's settings for those to go back to
+	tsnpub latency --cycle 1ms --count 100 --tracer timerlat >"$out" 2>&1
+	grep -q "tracer timerlat: another tsnpub drives a tracer; wait for its end; going on without it" "$out"
+	grep -q '^  wake-ups  *100' "$out"
 	kill -9 $pid
 	wait $pid 2>/dev/null || true
 	sleep 1
