@@ -476,7 +476,8 @@ int cmd_doctor(int argc, char **argv)
 		if (!options.json)
 			printf("\n");
 		failed = apply(&options, &result, fixed, &err);
-		if (failed && interrupted) {
+		/* nothing was tried, or all is as it was: the table stands */
+		if (failed && (interrupted || !json_object_size(fixed))) {
 			status = error_report(&err);
 			goto out;
 		}

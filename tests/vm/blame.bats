@@ -69,6 +69,12 @@ named() {
 	echo "1 300 100000 7010" >$C/softirq
 	blame 800
 	named ": softirq HI held the CPU for " 15
+	# a flood of short ones: 40 us in each 101
+	echo "1 40 100000 101" >$C/softirq
+	blame 100 --blame-over 15us
+	echo "1 1 1 1000" >$C/softirq
+	[[ $worst == *": softirq HI held the CPU for "* ]]
+	awk -v held="$held" 'BEGIN { exit !(held >= 30 && held <= 50) }'
 }
 
 @test "a SCHED_FIFO 99 hog is named with its priority, and how to move it" {
