@@ -30,6 +30,8 @@ enum {
 	OPTION_BUSY_POLL,
 	OPTION_RING_SIZE,
 	OPTION_STAY,
+	OPTION_BLAME,
+	OPTION_BLAME_OVER,
 	OPTION_READY_FD,
 };
 
@@ -63,6 +65,10 @@ static const struct argp_option options[] = {
 	{ "deadline", OPTION_DEADLINE, "TIME", 0, "a frame with a higher latency is late", 0 },
 	{ "sla", OPTION_SLA, "PERCENT", 0, "share of the frames that must arrive in time: 99.99%",
 	  0 },
+	{ "blame", OPTION_BLAME, NULL, 0,
+	  "find out which interrupts of this machine made late frames late", 0 },
+	{ "blame-over", OPTION_BLAME_OVER, "TIME", 0,
+	  "look at frames that are so much later than the median (P99.9 so far)", 0 },
 	{ "log", 'l', "FILE", 0, "write a record of each frame", 0 },
 	{ "json", 'j', NULL, 0, "the summary as one JSON document", 0 },
 	{ "quiet", 'q', NULL, 0, "no live line", 0 },
@@ -229,6 +235,9 @@ static int take_option(int key, const char *arg, struct parse *parse)
 	case OPTION_DEADLINE:
 		return parse_duration("--deadline", arg, 1, DURATION_MAX_NS, &session->deadline_ns,
 				      err);
+	case OPTION_BLAME_OVER:
+		return parse_duration("--blame-over", arg, 1, DURATION_MAX_NS,
+				      &session->blame_over_ns, err);
 	case OPTION_SLA:
 		return parse_percent("--sla", arg, &session->sla, err);
 	case OPTION_READY_FD:
@@ -253,6 +262,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPTION_PROMISC:
 		parse->session.receiver.promiscuous = true;
 		return 0;
+	case OPTION_BLAME:
+		parse->session.blame = true;
+		return 0;
 	case OPTION_STAY:
 		parse->session.stay = true;
 		return 0;
@@ -270,6 +282,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			    arg);
 		return EINVAL;
 	case ARGP_KEY_END:
+		if (parse->session.blame_over_ns && !parse->session.blame) {
+			error_input(&parse->err, "--blame-over goes with --blame");
+			return EINVAL;
+		}
 		if (parse->session.receiver.ifname[0])
 			return 0;
 		error_input(&parse->err, "--iface is missing: `tsnpub receive --iface enp2s0`");

@@ -321,10 +321,11 @@ struct rx_counts rx_stream_counts(const struct rx_stream *s)
 {
 	struct rx_counts counts = s->counts;
 
-	if (s->sequence)
+	if (s->sequence) {
 		counts.sequence = sequence_counts(s->sequence);
-	else if (!s->total && !counts.sequence.received)
+	} else if (!s->total && !counts.sequence.received) {
 		counts.sequence.received = counts.sequence.unique = s->frames ? 1 : 0;
+	}
 	return counts;
 }
 
@@ -364,6 +365,9 @@ static void merge(struct rx_stream *into, const struct rx_stream *from)
 	a->sequence.reordered += b.sequence.reordered;
 	a->sequence.stray += b.sequence.stray;
 	a->sequence.restarts += b.sequence.restarts;
+	/* a stream that has just begun may be a forged one, with any number */
+	if (from->frames >= METRICS_SETTLED)
+		a->sequence.before_first += b.sequence.before_first;
 	if (b.sequence.reorder_max > a->sequence.reorder_max)
 		a->sequence.reorder_max = b.sequence.reorder_max;
 	a->unsynced += b.unsynced;

@@ -152,5 +152,7 @@ struct sequence_counts sequence_counts(const struct sequence *s)
 		.stray = s->stray,
 		.restarts = s->restarts,
 		.reorder_max = s->reorder_max,
+		.before_first = s->restarts || s->span.first >= SEQUENCE_BELIEVABLE ? 0
+										    : s->span.first,
 	};
 }

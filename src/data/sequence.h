@@ -38,7 +38,14 @@ struct sequence_counts {
 	uint64_t stray; /* implausible number: forged, damaged, or late beyond the window */
 	uint64_t restarts; /* confirmed jumps back, or too far ahead to be loss */
 	uint64_t reorder_max; /* largest distance, in numbers, behind the highest */
+	/*
+	 * Numbers below the first: frames that were sent before the receiver began to listen (or were lost
+	 * then, which it cannot tell). 0 after a restart, and where the first number is beyond belief.
+	 */
+	uint64_t before_first;
 };
+
+#define SEQUENCE_BELIEVABLE (1ULL << 40) /* a year of frames at 31.25 us is less */
 
 struct sequence_span {
 	uint64_t first, highest; /* lowest and highest number believed in */

@@ -27,6 +27,7 @@ struct kept {
 	uint64_t order;
 	uint64_t start, end; /* its events, counted as blame_control.head counts */
 	bool begins_in_thread;
+	bool frame;
 };
 
 struct blame {
@@ -206,6 +207,12 @@ void blame_follow(struct blame *blame, uint32_t tid)
 	blame->bpf->data->control.cpu = (uint32_t)blame->cpu;
 }
 
+void blame_follow_cpu(struct blame *blame, int cpu)
+{
+	blame->cpu = cpu;
+	blame_follow(blame, 0);
+}
+
 void blame_set_threshold(struct blame *blame, int64_t late_ns)
 {
 	atomic_store_explicit(&blame->threshold, late_ns, memory_order_relaxed);
@@ -220,25 +227,32 @@ void blame_stop(struct blame *blame)
  * Keeps the active history and lets the programs go on in a free one. In the cyclic thread, on the CPU that
  * they write on: what they write meanwhile belongs to an interrupt, and goes into the one or the other.
  */
-static void keep(struct blame *blame, int64_t due, int64_t awake)
+static bool keep(struct blame *blame, int64_t due, int64_t awake, bool frame)
 {
 	uint32_t next = (blame->active + 1) % BLAME_HISTORIES;
 	struct kept *kept = &blame->kept[blame->active];
 
 	if (atomic_load_explicit(&blame->kept[next].state, memory_order_acquire) != KEEP_FREE) {
 		atomic_fetch_add_explicit(&blame->unkept, 1, memory_order_relaxed);
-		return;
+		return false;
 	}
 	kept->due = due;
 	kept->awake = awake;
+	kept->frame = frame;
 	kept->order = blame->order++;
 	kept->end = *(volatile __u64 *)&blame->bpf->data->control.head;
 	blame->kept[next].start = kept->end;
-	blame->kept[next].begins_in_thread = true;
+	blame->kept[next].begins_in_thread = !frame;
 	atomic_store_explicit(&blame->kept[next].state, KEEP_ACTIVE, memory_order_relaxed);
 	*(volatile __u32 *)&blame->bpf->data->control.active = next;
 	atomic_store_explicit(&kept->state, KEEP_KEPT, memory_order_release);
 	blame->active = next;
+	return true;
+}
+
+bool blame_keep_frame(struct blame *blame, int64_t due, int64_t stamp)
+{
+	return keep(blame, due, stamp, true);
 }
 
 static int64_t watched_tai(void *context)
@@ -257,7 +271,7 @@ static int64_t watched_monotonic(void *context)
 	if (blame->until && now >= blame->until) {
 		if (now - blame->until >
 		    atomic_load_explicit(&blame->threshold, memory_order_relaxed))
-			keep(blame, blame->until, now);
+			keep(blame, blame->until, now, false);
 		blame->until = 0;
 	}
 	return now;
@@ -306,6 +320,7 @@ bool blame_take(struct blame *blame, struct blame_case *late)
 		.tid = blame->bpf->data->control.tid,
 		.events = blame->copy,
 		.count = count,
+		.frame = blame->kept[oldest].frame,
 		/* what was overwritten is not known */
 		.begins_in_thread = blame->kept[oldest].begins_in_thread &&
 				    end - blame->kept[oldest].start <= BLAME_EVENTS,

@@ -40,6 +40,15 @@ const struct wake_clock *blame_clock(struct blame *blame, const struct wake_cloc
 
 void blame_follow(struct blame *blame, uint32_t tid);
 
+/* Follows another CPU, and no thread: for frames that are taken there. */
+void blame_follow_cpu(struct blame *blame, int cpu);
+
+/*
+ * Keeps the history of a late frame: due and stamped at these times (CLOCK_MONOTONIC) on the CPU that is
+ * followed. One thread at a time; soon, for the history is short. False: all are taken (blame_unkept()).
+ */
+bool blame_keep_frame(struct blame *blame, int64_t due, int64_t stamp);
+
 /* Follows nothing any more; what was kept and counted stays. */
 void blame_stop(struct blame *blame);
 

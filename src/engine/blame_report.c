@@ -201,16 +201,18 @@ void blame_print(FILE *out, const struct blame_tally *tally, const struct blame 
 	if (!tally->late) {
 		if (!tally->threshold_ns || tally->threshold_ns == INT64_MAX)
 			fprintf(out,
-				"  nobody was looked for: too few wake-ups to know what is late; "
-				"--blame-over says it\n");
+				"  nobody was looked for: too few %s to know what is late; "
+				"--blame-over says it\n",
+				tally->frames ? "frames" : "wake-ups");
 		else
-			fprintf(out, "  nobody: no wake-up%s was later than %s\n",
+			fprintf(out, "  nobody: no %s%s was later than %s\n",
+				tally->frames ? "frame" : "wake-up",
 				tally->follows ? ", once it was known what is late," : "",
 				format_duration(tally->threshold_ns, threshold));
 	} else {
 		rank(tally, ranking);
-		fprintf(out, "  %" PRIu64 " late wake-ups looked at, %.1f us in all", tally->late,
-			(double)tally->late_ns / 1e3);
+		fprintf(out, "  %" PRIu64 " late %s looked at, %.1f us in all", tally->late,
+			tally->frames ? "frames" : "wake-ups", (double)tally->late_ns / 1e3);
 		if (tally->unkept)
 			fprintf(out, "; %" PRIu64 " more could not be kept", tally->unkept);
 		fprintf(out, "\n\n  %10s %12s %8s  culprit, by the worst\n", "worst us", "total us",

@@ -34,6 +34,7 @@ struct blame_late {
 
 struct blame_tally {
 	int cpu;
+	bool frames; /* late frames, not wake-ups: for the words */
 	uint64_t late; /* wake-ups looked at */
 	int64_t late_ns; /* their sum */
 	uint64_t unkept;

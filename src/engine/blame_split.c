@@ -9,7 +9,8 @@
 #define NEST_MAX 8
 
 static const char *const category_names[BLAME_CATEGORIES] = {
-	"irq", "vector", "timer", "softirq", "thread", "irqs-off", "own", "waking", "unseen",
+	"irq",      "vector", "timer",  "softirq", "thread",
+	"irqs-off", "own",    "waking", "away",    "unseen",
 };
 
 const char *blame_category_name(enum blame_category category)
@@ -172,6 +173,11 @@ static void attribute(struct state *s, int64_t from, int64_t to)
 		charge(s, &part, ns);
 		return;
 	}
+	if (s->late->frame) {
+		part.category = BLAME_PART_AWAY;
+		charge(s, &part, ns);
+		return;
+	}
 	part.category = BLAME_PART_UNSEEN;
 	if (!s->thread_known || s->tid == 0) {
 		quiet(s, &part, ns);
@@ -274,6 +280,8 @@ static void find_expiry(struct state *s)
 	int64_t runnable = late->awake;
 
 	s->fired = late->awake;
+	if (late->frame)
+		return;
 	for (size_t i = 0; i < late->count; i++) {
 		const struct blame_event *event = &late->events[i];
 		int64_t time = (int64_t)event->time_ns;
@@ -398,6 +406,9 @@ char *blame_part_text(const struct blame_part *part, char buffer[BLAME_TEXT])
 		break;
 	case BLAME_PART_OWN:
 		snprintf(buffer, BLAME_TEXT, "the cyclic thread itself (not asleep yet)");
+		break;
+	case BLAME_PART_AWAY:
+		snprintf(buffer, BLAME_TEXT, "not here yet (sender, network, or interrupts off)");
 		break;
 	case BLAME_PART_WAKING:
 		snprintf(buffer, BLAME_TEXT, "waking to running");

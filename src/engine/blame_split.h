@@ -8,6 +8,9 @@
  * nobody the kernel knows (SMI, hypervisor) if it came in user code or while idle. After the expiry, time in
  * another thread is that thread's. What the way from interrupt to thread takes in any case is "waking",
  * up to BLAME_WAKING_NS at a stretch; a longer stretch in which nothing ran is not seen by the kernel.
+ *
+ * A late frame is split likewise, up to its stamp in the receive path. No thread can keep it waiting there:
+ * time in which no interrupt held the CPU is the frame's way to it, "away".
  */
 #ifndef ENGINE_BLAME_SPLIT_H
 #define ENGINE_BLAME_SPLIT_H
@@ -28,6 +31,7 @@ enum blame_category {
 	BLAME_PART_IRQS_OFF, /* a thread ran with interrupts off */
 	BLAME_PART_OWN, /* the cyclic thread had not gone to sleep yet */
 	BLAME_PART_WAKING, /* timer interrupt to thread: the way itself */
+	BLAME_PART_AWAY, /* a frame was not there yet: sender, network, or interrupts off */
 	BLAME_PART_UNSEEN, /* nothing that the kernel saw: SMI, hypervisor, sleep state */
 	BLAME_CATEGORIES
 };
@@ -58,6 +62,7 @@ struct blame_case {
 	const struct blame_event *events; /* in the order of time */
 	size_t count;
 	bool begins_in_thread; /* the cyclic thread ran when the first event came */
+	bool frame; /* a frame: `awake` is its stamp on this CPU, there is no thread and no timer */
 };
 
 /*

@@ -168,6 +168,11 @@ char *blame_advice(const struct blame_part *part, int cpu, const char *others,
 			 "a "
 			 "virtual machine it is the hypervisor");
 		break;
+	case BLAME_PART_AWAY:
+		snprintf(buffer, BLAME_ADVICE,
+			 "nothing held this CPU: look at the sender (its launch error, its "
+			 "--blame), the switches between, and the NIC's interrupt moderation");
+		break;
 	case BLAME_PART_OWN:
 		snprintf(buffer, BLAME_ADVICE,
 			 "its work of the cycle before took too long: a longer "

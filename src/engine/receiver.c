@@ -324,6 +324,11 @@ void receiver_counters(const struct receiver *receiver, struct rx_counters *coun
 	receiver->way->counters(receiver->state, counters);
 }
 
+int receiver_busiest_cpu(struct receiver *receiver)
+{
+	return receiver->way->busiest_cpu ? receiver->way->busiest_cpu(receiver->state) : -1;
+}
+
 uint64_t receiver_socket_drops(const struct receiver *receiver)
 {
 	return receiver->way->drops(receiver->state);

@@ -94,6 +94,9 @@ void receiver_tick(struct receiver *receiver);
 /* The sum over all CPUs. */
 void receiver_counters(const struct receiver *receiver, struct rx_counters *counters);
 
+/* The CPU that took most frames since the call before; -1: none came, or it is not known (socket). */
+int receiver_busiest_cpu(struct receiver *receiver);
+
 /* Frames that never reached the program: the socket's buffer was full (0 in XDP). */
 uint64_t receiver_socket_drops(const struct receiver *receiver);
 

@@ -15,6 +15,7 @@ struct receiver_way {
 			 struct error *err);
 	void (*tick)(void *way);
 	void (*counters)(const void *way, struct rx_counters *counters);
+	int (*busiest_cpu)(void *way); /* NULL: not known */
 	uint64_t (*drops)(const void *way);
 	void (*each_exact)(const void *way,
 			   void (*each)(void *context, const struct receiver_exact *exact),

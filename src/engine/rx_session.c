@@ -18,6 +18,7 @@
 #include "data/logfile.h"
 #include "data/metrics.h"
 #include "data/sync_metrics.h"
+#include "engine/rx_blame.h"
 #include "engine/rx_explain.h"
 #include "engine/rx_finish.h"
 #include "engine/rx_summary.h"
@@ -47,6 +48,7 @@ struct session {
 	struct receiver *receiver;
 	struct rx_metrics *metrics;
 	struct rx_finish *finish;
+	struct rx_blame *blame; /* NULL: not asked for, or not to be had */
 	struct sync_guard *sync; /* NULL: nothing to watch */
 	struct sync_metrics clocks;
 	struct log_writer *log;
@@ -131,6 +133,7 @@ static void handle(void *context, const struct rx_record *records, size_t count)
 	if (limit && session->taken + count > limit)
 		count = (size_t)(limit - session->taken);
 	session->taken += count;
+	rx_blame_add(session->blame, records, count);
 	if (sync_guard_good(session->sync)) {
 		take(session, records, count);
 		return;
@@ -216,6 +219,8 @@ static void show_live(struct session *session)
 					     counters.records_lost ? 0 : sum.sequence.lost };
 	if (counters.records_lost)
 		counts[n - 1] = (struct live_counter){ "records lost", counters.records_lost };
+	if (sum.sequence.before_first)
+		counts[n++] = (struct live_counter){ "joined late", sum.sequence.before_first };
 	if (options->deadline_ns)
 		counts[n++] = (struct live_counter){ "late", recent->late };
 	view.counter_count = n;
@@ -253,6 +258,7 @@ static void watch_link(struct session *session)
 static void each_second(struct session *session)
 {
 	receiver_tick(session->receiver);
+	rx_blame_tick(session->blame, receiver_busiest_cpu(session->receiver));
 	take_sync(session);
 	flush_log(session);
 	if (!session->options->quiet)
@@ -331,6 +337,7 @@ static int loop(struct session *session, struct error *err)
 
 		if (taken < 0)
 			return -1;
+		rx_blame_drained(session->blame);
 		session->now_ns = clock_now_ns(CLOCK_MONOTONIC);
 		if (session->now_ns >= session->next_tick_ns) {
 			each_second(session);
@@ -447,6 +454,8 @@ static int start(struct session *session, struct error *err)
 	session->monitor = link_monitor_open(&link, err);
 	if (!session->monitor)
 		return -1;
+	if (options->blame)
+		session->blame = rx_blame_open(options->blame_over_ns);
 	session->receiver = receiver_open(&options->receiver, err);
 	if (!session->receiver)
 		return -1;
@@ -503,8 +512,10 @@ static int summarise(struct session *session, struct error *err)
 		.log_path = options->log_path,
 		.sync = sync_guard_verdict(session->sync),
 		.clocks = &session->clocks,
+		.blame = session->blame,
 	};
 
+	rx_blame_end(session->blame);
 	sync_guard_stop(session->sync);
 	take_sync(session);
 	flush_log(session);
@@ -559,6 +570,7 @@ int rx_session_run(const struct rx_session_options *options, struct error *err)
 		if (ret == STATUS_GOOD)
 			ret = STATUS_SYSTEM;
 	}
+	rx_blame_close(session.blame);
 	sync_guard_close(session.sync);
 	sync_metrics_free(&session.clocks);
 	link_monitor_close(session.monitor);

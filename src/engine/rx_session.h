@@ -19,6 +19,8 @@ struct rx_session_options {
 	int64_t deadline_ns; /* 0: none */
 	struct sync_guard_options sync; /* a pause marks, as a warning does */
 	double sla; /* fraction of the expected frames that must arrive in time; 0: none */
+	bool blame; /* find out who made late frames late */
+	int64_t blame_over_ns; /* beyond the median; 0: the P99.9 so far */
 	bool stay; /* go on after the last frame of all streams */
 	bool quiet; /* no live line, no notes */
 	bool json;

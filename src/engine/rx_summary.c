@@ -40,6 +40,7 @@ void rx_correct(struct rx_metrics *metrics, enum stamp_source source,
 	struct rx_stream *stream = NULL;
 	struct sequence_counts *counts;
 	struct histogram *latency;
+	uint64_t before_first;
 
 	if (!exact->records_lost)
 		return;
@@ -49,11 +50,12 @@ void rx_correct(struct rx_metrics *metrics, enum stamp_source source,
 			stream = metrics->streams[i];
 	if (!stream)
 		return;
+	counts = &stream->counts.sequence;
+	before_first = rx_stream_counts(stream).sequence.before_first;
 	free(stream->sequence); /* from here on `counts` is read as it is */
 	stream->sequence = NULL;
 	stream->frames = exact->frames;
-	counts = &stream->counts.sequence;
-	memset(counts, 0, sizeof(*counts));
+	*counts = (struct sequence_counts){ .before_first = before_first };
 	counts->received = exact->frames;
 	counts->unique = exact->unique;
 	counts->lost = exact->lost;
@@ -132,6 +134,7 @@ void rx_summary_text(FILE *out, const struct rx_summary *summary)
 		fprintf(out,
 			"  %-14" PRIu64 " records are missing in %s: it could not be written\n",
 			summary->log_lost, summary->log_path);
+	rx_blame_print(out, summary->blame);
 	print_verdict(out, summary);
 }
 
@@ -232,6 +235,8 @@ int rx_summary_json(FILE *out, const struct rx_summary *summary, struct error *e
 		json_object_set_new(document, "receiver_uncertainty_ns", json_integer(own_ns));
 	if (summary->verdict->judged)
 		json_object_set_new(document, "verdict", verdict_object(summary));
+	if (summary->blame)
+		json_object_set_new(document, "blame", rx_blame_json(summary->blame));
 	if (summary->log_path) {
 		json_object_set_new(document, "log", json_string(summary->log_path));
 		json_object_set_new(document, "log_lost",

@@ -10,6 +10,7 @@
 #include "data/metrics.h"
 #include "data/sync_metrics.h"
 #include "engine/receiver.h"
+#include "engine/rx_blame.h"
 #include "engine/rx_explain.h"
 
 struct rx_verdict {
@@ -44,6 +45,7 @@ struct rx_summary {
 	const struct sync_metrics *clocks; /* of this side */
 	uint64_t sync_losses;
 	int64_t unsynced_ns;
+	const struct rx_blame *blame; /* NULL: none */
 };
 
 void rx_summary_text(FILE *out, const struct rx_summary *summary);

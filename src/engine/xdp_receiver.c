@@ -45,6 +45,7 @@ struct xdp_receiver {
 	uint64_t counters_size;
 	const struct rx_counters *counters; /* mapped; one for each CPU */
 	unsigned int cpus;
+	uint64_t *ours_before; /* of each CPU, for busiest_cpu(); NULL: not asked yet */
 	struct rx_shared *shared; /* mapped */
 	bool clock_tai;
 	struct rx_stream_stats *stats; /* scratch: one entry */
@@ -202,6 +203,26 @@ static void counters(const void *way, struct rx_counters *sum)
 	}
 }
 
+static int busiest_cpu(void *way)
+{
+	struct xdp_receiver *xdp = way;
+	uint64_t most = 0;
+	int busiest = -1;
+
+	if (!xdp->ours_before)
+		xdp->ours_before = calloc(xdp->cpus, sizeof(*xdp->ours_before));
+	for (unsigned int cpu = 0; xdp->ours_before && cpu < xdp->cpus; cpu++) {
+		uint64_t ours = xdp->counters[cpu].ours, came = ours - xdp->ours_before[cpu];
+
+		xdp->ours_before[cpu] = ours;
+		if (came <= most)
+			continue;
+		most = came;
+		busiest = (int)cpu;
+	}
+	return busiest;
+}
+
 static uint64_t no_drops(const void *way)
 {
 	(void)way;
@@ -328,6 +349,7 @@ static void xdp_close(void *way)
 	receive_bpf__destroy(xdp->plain);
 	receive_hw_bpf__destroy(xdp->hw);
 	free(xdp->stats);
+	free(xdp->ours_before);
 	free(xdp);
 }
 
@@ -494,6 +516,7 @@ const struct receiver_way xdp_receiver_way = {
 	.drain = drain,
 	.tick = tick,
 	.counters = counters,
+	.busiest_cpu = busiest_cpu,
 	.drops = no_drops,
 	.each_exact = each_exact,
 	.alive = alive,

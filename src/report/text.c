@@ -238,6 +238,12 @@ void text_print_rx(FILE *out, const struct rx_metrics *m)
 	fputs("Received\n", out);
 	print_count(out, "frames", total->frames, 0);
 	print_count(out, "lost", c.sequence.lost, expected);
+	if (c.sequence.before_first)
+		fprintf(out,
+			"  %-14s %12" PRIu64
+			"  numbers before the first: sent before this receiver "
+			"began; not counted as lost\n",
+			"joined late", c.sequence.before_first);
 	print_count(out, "duplicate", c.sequence.duplicate, total->frames);
 	print_count(out, "reordered", c.sequence.reordered, total->frames);
 	print_nonzero(out, "reordered by", c.sequence.reorder_max, 0);

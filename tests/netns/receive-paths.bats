@@ -283,3 +283,34 @@ arrives() {
 	[ "${#lines[@]}" -eq 1 ]
 	[ "$(in_rx ip -j link show dev vrx | jq '.[0].xdp.prog.id // 0')" -eq 0 ]
 }
+
+@test "receive: --blame splits late frames completely, and says which CPU it followed" {
+	local blame
+
+	if [ "$(id -u)" != 0 ] || [ ! -e /sys/kernel/btf/vmlinux ]; then skip "/sys/kernel/btf/vmlinux is missing"; fi
+	run in_rx "$tsnpub" receive --iface vrx --blame-over 1ms
+	[ "$status" -eq 2 ]
+	start_receiver --json --blame --blame-over 3ms
+	# a frame that is 5 ms late, with nothing on this machine to hold it
+	sender gap 1000 send 2500 early -5000000 send 1 early 0 send 100 last
+	finish_receiver
+	[ "$receiver_status" -eq 0 ]
+	blame=$(json '.blame | tojson')
+	jq -e '.cpu >= 0 and .late >= 1 and .threshold_ns == 3000000' <<<"$blame"
+	jq -e '[.worst[] | .late_ns == ([.parts[].ns] | add)] | all' <<<"$blame"
+	jq -e '[.culprits[] | select(.category == "away") | .worst_ns] | max > 4000000' <<<"$blame"
+	jq -e '[.interrupts[].name] | index("softirq NET_RX")' <<<"$blame"
+	[ "$(in_rx ip -j link show dev vrx | jq '.[0].xdp.prog.id // 0')" -eq 0 ]
+}
+
+@test "receive: frames before the first are told from lost ones" {
+	start_receiver --json
+	sender jump 500 send 20 lose 2 send 20 last
+	finish_receiver
+	[ "$(json .received.before_first)" -eq 500 ]
+	[ "$(json .received.lost)" -eq 2 ]
+	start_receiver
+	sender --run 5 jump 500 send 20 last
+	finish_receiver
+	grep -q "joined late *500  numbers before the first" "$work/out"
+}

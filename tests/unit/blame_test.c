@@ -65,6 +65,8 @@ static void wake(int64_t us, uint8_t flags, uint64_t ip)
 
 static struct blame_part parts[BLAME_PARTS_MAX];
 
+static bool is_frame; /* a late frame, not a late wake-up */
+
 static size_t split_until(int64_t awake_us)
 {
 	const struct blame_case late = { .due = DUE,
@@ -72,7 +74,8 @@ static size_t split_until(int64_t awake_us)
 					 .tid = RT,
 					 .events = history,
 					 .count = length,
-					 .begins_in_thread = true };
+					 .begins_in_thread = !is_frame,
+					 .frame = is_frame };
 	size_t count = blame_split(&late, parts);
 	int64_t sum = 0;
 
@@ -319,6 +322,30 @@ static void random_histories_add_up(void **state)
 	}
 }
 
+/* Stamped 300 us late in NET_RX: a thread cannot have kept it waiting, interrupts have. */
+static void a_late_frame(void **state)
+{
+	size_t count;
+
+	(void)state;
+	is_frame = true;
+	run(-50, 4711, "hog", SCHED_FIFO, 0);
+	irq(20, 89, "mmc0");
+	at(230, BLAME_IRQ_EXIT, 89);
+	expire(240, 0); /* somebody's timer, that happens to be due at the same time */
+	at(250, BLAME_TIMER_EXIT, 0);
+	idle(255);
+	at(260, BLAME_SOFTIRQ_ENTER, 3);
+	count = split_until(300);
+	is_frame = false;
+	expect_first(count, BLAME_PART_IRQ, 210, "IRQ 89 mmc0");
+	assert_int_equal(part_ns(count, BLAME_PART_AWAY), 40 * US);
+	assert_int_equal(part_ns(count, BLAME_PART_SOFTIRQ), 40 * US);
+	assert_int_equal(part_ns(count, BLAME_PART_TIMER), 10 * US);
+	assert_int_equal(part_ns(count, BLAME_PART_THREAD), 0);
+	assert_int_equal(part_ns(count, BLAME_PART_WAKING), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -333,6 +360,7 @@ int main(void)
 		cmocka_unit_test(not_yet_asleep),
 		cmocka_unit_test(nothing_known_still_adds_up),
 		cmocka_unit_test(random_histories_add_up),
+		cmocka_unit_test(a_late_frame),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,6 +80,25 @@ static void frames_before_the_first_seen_are_reordered(void **state)
 	assert_counts(&s, 0, 0, 2, 0);
 }
 
+static void numbers_before_the_first_are_not_lost(void **state)
+{
+	(void)state;
+	feed(1722, 1800);
+	assert_int_equal(sequence_counts(&s).before_first, 1722);
+	assert_int_equal(sequence_counts(&s).lost, 0);
+	/* overtaken by the first: it was sent before, and is here */
+	feed(1700, 1700);
+	assert_int_equal(sequence_counts(&s).before_first, 1700);
+	assert_int_equal(sequence_counts(&s).lost, 21);
+	/* a restart: nothing is known about what was before */
+	feed(0x100000000000, 0x100000000020);
+	assert_int_equal(sequence_counts(&s).restarts, 1);
+	assert_int_equal(sequence_counts(&s).before_first, 0);
+	memset(&s, 0, sizeof(s));
+	feed(UINT64_MAX, UINT64_MAX);
+	assert_int_equal(sequence_counts(&s).before_first, 0);
+}
+
 static void the_window_slides_over_words(void **state)
 {
 	(void)state;
@@ -215,6 +234,7 @@ int main(void)
 		cmocka_unit_test_setup(loss_duplicates_and_reordering_are_told_apart, start),
 		cmocka_unit_test_setup(reordered_is_as_rfc4737_defines, start),
 		cmocka_unit_test_setup(frames_before_the_first_seen_are_reordered, start),
+		cmocka_unit_test_setup(numbers_before_the_first_are_not_lost, start),
 		cmocka_unit_test_setup(the_window_slides_over_words, start),
 		cmocka_unit_test_setup(numbers_up_to_the_last_one, start),
 		cmocka_unit_test_setup(a_forged_number_changes_nothing, start),
