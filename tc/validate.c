@@ -388,6 +388,12 @@ static void check_classes(const struct deployment *deployment, struct findings *
 		if (class->preemptible && nic->preemption == NIC_NO)
 			finding_add(findings, FINDING_ERROR, path,
 				    "%s cannot preempt frames; remove preemptible", nic->name);
+		if (class->preemptible && nic->preemption == NIC_UNKNOWN)
+			finding_add(
+				findings, FINDING_NOTE, path,
+				"whether %s can preempt frames is the kernel's to say (igc: from "
+				"Linux 6.15 on): apply asks it",
+				nic->name);
 		class_path(c, "max-frame", path);
 		if (class->max_frame && deployment->mode == SCHEDULE_MQPRIO)
 			finding_add(

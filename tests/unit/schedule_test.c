@@ -152,7 +152,7 @@ static void each_mistake_is_named(void **state)
 		{ HEAD "  classes:\n  - {name: a, priorities: [0], queues: 0, preemptible: true}\n "
 		       " gates:\n"
 		       "  - {open: [a], duration: 250us}\n",
-		  "I226", "cannot preempt frames", "schedule.classes[0].preemptible" },
+		  "veth", "cannot preempt frames", "schedule.classes[0].preemptible" },
 		{ HEAD "  classes:\n  - {name: a, priorities: [0], queues: 0, preemptible: true}\n "
 		       " gates:\n"
 		       "  - {open: [a], duration: 250us}\n",

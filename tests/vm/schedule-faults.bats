@@ -163,7 +163,7 @@ load schedule
 @test "frame preemption: refused where there is none, verified with the peer, taken back" {
 	EXPRESS='  gates:
   - {open: [control, video, rest], duration: 1ms}'
-	sim ls1028a,ideal
+	sim ls1028a,i226
 	file full-offload "$EXPRESS" ', preemptible: true' >a.yaml
 	dump >before
 	# here the peer has none
@@ -173,8 +173,8 @@ load schedule
 	[[ $(tsnpub schedule show tsn0) == *"frame preemption: off, verify disabled"* ]]
 	sed 's/tsn0/tsn1/' a.yaml >b.yaml
 	run tsnpub schedule apply b.yaml
-	[ "$status" = 2 ]
-	says 'simulated NIC, model ideal (tsnsim) cannot preempt frames; remove preemptible'
+	[ "$status" = 3 ]
+	says 'tsn1: this port or kernel has no frame preemption (MAC merge); remove preemptible' 'everything is as it was'
 	rmmod tsnsim
 	sim ls1028a
 	# two ports, one after the other: the first one has no peer yet
