@@ -215,9 +215,11 @@ static void wrong_yang_is_refused_by_name(void **state)
 
 static void records_survive_and_damaged_ones_are_refused(void **state)
 {
-	struct state record = {
-		.interface = "eth0", .ifindex = 7, .step = STATE_UNCONFIRMED, .deadline_ns = 5
-	};
+	struct state record = { .interface = "eth0",
+				.ifindex = 7,
+				.step = STATE_UNCONFIRMED,
+				.deadline_ns = 5,
+				.carrier_changes = 3 };
 	struct state again;
 	json_t *json;
 
@@ -227,6 +229,14 @@ static void records_survive_and_damaged_ones_are_refused(void **state)
 	assert_int_equal(state_parse(json, &again), 0);
 	assert_string_equal(again.detail, "etf on queue 0");
 	assert_int_equal(again.step, STATE_UNCONFIRMED);
+	/* a link that was lost since */
+	assert_false(state_link_changed(&again, 3));
+	assert_true(state_link_changed(&again, 5));
+	state_free(&again);
+	/* a record that does not tell */
+	json_object_del(json, "carrier_changes");
+	assert_int_equal(state_parse(json, &again), 0);
+	assert_false(state_link_changed(&again, 5));
 	state_free(&again);
 	json_object_set_new(json_object_get(json, "before"), "qdiscs", json_pack("[s]", "00ff"));
 	assert_int_equal(state_parse(json, &again), -1);
