@@ -16,17 +16,15 @@ in_windows() {
 }
 
 @test "full offload: frames of each class leave in their windows to the nanosecond, tc reads what is installed" {
-	for model in ideal ls1028a; do
-		sim "$model"
-		file full-offload "$FULL" >a.yaml
-		tsnpub schedule apply a.yaml
-		gatewatch tsn0 tsn1 1000000 40 37000 7 5 0 | in_windows 2
-		tsnpub schedule check a.yaml
-		dump | grep -q 'taprio 100: root .*tc 3 map 2 2 2 2 2 1 1 0 2'
-		dump | grep -q 'index 1 cmd S gatemask 0x2 interval 300000'
-		tsnpub schedule clear
-		rmmod tsnsim
-	done
+	sim ls1028a
+	file full-offload "$FULL" >a.yaml
+	tsnpub schedule apply a.yaml
+	gatewatch tsn0 tsn1 1000000 40 37000 7 5 0 | in_windows 2
+	tsnpub schedule check a.yaml
+	dump >installed
+	grep -q 'taprio 100: root .*tc 3 map 2 2 2 2 2 1 1 0 2' installed
+	grep -q 'index 1 cmd S gatemask 0x2 interval 300000' installed
+	tsnpub schedule clear
 }
 
 @test "igc: reset of the adapter is waited for, the PHC's step moves the gates with it" {
