@@ -2,6 +2,7 @@
 #include "cli/latency_outputs.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,9 @@ static json_t *describe_options(const struct latency_request *request)
 
 	if (request->deadline_ns)
 		json_object_set_new(options, "deadline_ns", json_integer(request->deadline_ns));
+	if (request->sla > 0)
+		json_object_set_new(options, "sla_ppb",
+				    json_integer((json_int_t)llround(request->sla * 1e9)));
 	if (request->load)
 		json_object_set_new(options, "load", json_string(request->load));
 	return options;

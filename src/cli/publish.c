@@ -284,6 +284,10 @@ static int judge(struct publisher *publisher, double sla, const struct publisher
 	int status;
 
 	*verdict = verdict_of_tx(metrics, sla);
+	/* beyond what a gap of hours has records for */
+	verdict->due += counts->collector.untold;
+	verdict->missed += counts->collector.untold;
+	verdict_finish(verdict, metrics->options.deadline_ns, sla);
 	publisher_metrics_unlock(publisher);
 	if (!total)
 		return error_errno(err, ENOMEM, "cannot sum up");
@@ -324,7 +328,7 @@ static int run(const struct publish_request *request, struct error *err)
 	blame_session_end(&view.blame, &publisher_metrics(publisher, NULL)->wake);
 	publisher_metrics_unlock(publisher);
 	publisher_counts(publisher, &counts);
-	status = judge(publisher, request->sla, &counts, &verdict, err);
+	status = judge(publisher, request->publisher.sla, &counts, &verdict, err);
 	if (status < 0)
 		goto out;
 	if (request->json) {

@@ -264,7 +264,7 @@ static int convert_results(struct conversion *c)
 
 	const char *text = given(c, PUBLISH_SLA);
 
-	if (text && parse_percent(c->what, text, &request->sla, c->err) < 0)
+	if (text && parse_percent(c->what, text, &request->publisher.sla, c->err) < 0)
 		return -1;
 	if (duration(c, PUBLISH_DEADLINE, 1, DURATION_MAX_NS, &request->publisher.deadline_ns) < 0)
 		return -1;

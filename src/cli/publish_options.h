@@ -71,7 +71,6 @@ struct publish_request {
 	bool apply; /* the file's schedule for the length of the run */
 	bool blame;
 	int64_t blame_over_ns; /* 0: follow the measured P99.9 */
-	double sla; /* fraction that must leave in time; 0: none */
 };
 
 struct config_file;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The publisher's part of a log's description (data/description.h). */
+#include <math.h>
+
 #include "base/units.h"
 #include "data/description.h"
 #include "engine/publisher_private.h"
@@ -17,6 +19,9 @@ static json_t *describe_options(const struct publisher *p)
 	json_object_set_new(options, "base_ns", json_integer(s->base_ns));
 	if (p->options.deadline_ns)
 		json_object_set_new(options, "deadline_ns", json_integer(p->options.deadline_ns));
+	if (p->options.sla > 0)
+		json_object_set_new(options, "sla_ppb",
+				    json_integer((json_int_t)llround(p->options.sla * 1e9)));
 	json_object_set_new(options, "pacing", json_string(pacing_name(s->pacing.kind)));
 	json_object_set_new(options, "pacing_reason", json_string(s->pacing.reason));
 	json_object_set_new(options, "ethertype", json_string(ethertype));

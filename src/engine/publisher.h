@@ -54,6 +54,7 @@ struct publisher_options {
 	unsigned stamps; /* STAMP_... */
 	uint32_t stamp_every; /* 0: choose */
 	int64_t deadline_ns; /* a launch error above it is late; 0: none */
+	double sla; /* fraction that must leave in time, for the log; 0: none */
 	const char *log_path; /* NULL: none */
 	bool strict; /* a real-time shortfall is an error */
 	enum link_loss link_loss;

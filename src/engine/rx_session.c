@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -395,6 +396,9 @@ static json_t *describe(const struct rx_session_options *options,
 	json_object_set_new(description, "sync", json_string(sync));
 	if (options->deadline_ns)
 		json_object_set_new(values, "deadline_ns", json_integer(options->deadline_ns));
+	if (options->sla > 0)
+		json_object_set_new(values, "sla_ppb",
+				    json_integer((json_int_t)llround(options->sla * 1e9)));
 	json_object_set_new(values, "ethertype", json_integer(receiver->ethertype));
 	json_object_set_new(values, "pass", json_boolean(receiver->pass));
 	json_object_set_new(description, "options", values);

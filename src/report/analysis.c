@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/worker.h"
+#include "base/units.h"
 #include "data/description.h"
 #include "data/pairs.h"
 
@@ -280,6 +281,19 @@ int64_t analysis_deadline(const struct analysis_options *options, const struct l
 	return deadline > 0 ? deadline : 0;
 }
 
+/* The run's own SLA, unless it is asked for another bar: then the verdict is the one that the run gave. */
+static void take_sla(struct analysis *a, const struct analysis_logs *logs)
+{
+	const struct log_reader *log = logs->rx ? logs->rx : logs->tx ? logs->tx : logs->wake;
+	int64_t ppb;
+
+	if (!log || a->options.deadline_ns || a->options.sla > 0)
+		return;
+	ppb = description_number(log_description(log), "sla_ppb", 0);
+	if (ppb > 0 && ppb <= NSEC_PER_SEC)
+		a->options.sla = (double)ppb / 1e9;
+}
+
 static int prepare(struct analysis *a, const struct analysis_logs *logs, struct error *err)
 {
 	if (logs->rx) {
@@ -342,6 +356,7 @@ int analysis_run(struct analysis *a, const struct analysis_options *options,
 	p->err = err;
 	p->sent = p->tx_blocks;
 	a->options = *options;
+	take_sla(a, logs);
 	result = prepare(a, logs, err);
 	if (!result && logs->tx) {
 		p->tx_worker = worker_new(measure_sent, p);

@@ -35,7 +35,7 @@ struct frame_sink {
 
 struct analysis_options {
 	int64_t deadline_ns; /* 0: the one in the logs, if any */
-	double sla; /* fraction that must be in time; 0: none */
+	double sla; /* fraction that must be in time; 0: that of the log, unless a deadline is given */
 	struct frame_sink sinks[SINKS_MAX];
 	size_t sink_count;
 };

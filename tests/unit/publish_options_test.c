@@ -117,7 +117,7 @@ static void every_option_arrives(void **state)
 	assert_int_equal(p->stamps, STAMP_SCHED | STAMP_HW);
 	assert_int_equal(p->stamp_every, 10);
 	assert_int_equal(p->deadline_ns, 30000);
-	assert_true(request.sla > 0.9989 && request.sla < 0.9991);
+	assert_true(p->sla > 0.9989 && p->sla < 0.9991);
 	assert_string_equal(p->log_path, "x.tsnlog");
 	done();
 }
