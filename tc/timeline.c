@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/markup.h"
 #include "base/units.h"
 #include "tc/fit.h"
 
@@ -74,28 +75,6 @@ void timeline_text(FILE *out, const struct deployment *deployment, const struct 
 	fprintf(out, "  %-*s |%s|\n", width, "streams", row);
 }
 
-static void escaped(FILE *out, const char *text)
-{
-	for (; *text; text++) {
-		switch (*text) {
-		case '<':
-			fputs("&lt;", out);
-			break;
-		case '>':
-			fputs("&gt;", out);
-			break;
-		case '&':
-			fputs("&amp;", out);
-			break;
-		case '"':
-			fputs("&quot;", out);
-			break;
-		default:
-			fputc(*text, out);
-		}
-	}
-}
-
 static void svg_streams(FILE *out, const struct deployment *deployment,
 			const struct stream *streams, unsigned count)
 {
@@ -117,7 +96,7 @@ static void svg_streams(FILE *out, const struct deployment *deployment,
 			150 + (double)fit.start_ns * scale, 47 + 34 * fit.class,
 			(double)fit.length_ns * scale < 1 ? 1 : (double)fit.length_ns * scale,
 			streams[i].id);
-		escaped(out, fit_text(schedule, &fit, text));
+		markup_put(out, fit_text(schedule, &fit, text));
 		fprintf(out, "</title></rect>\n");
 	}
 	if (count > STREAMS_DRAWN)
@@ -159,7 +138,7 @@ void timeline_svg(FILE *out, const struct deployment *deployment, const struct s
 			 y = 34 + 34 * c;
 
 		fprintf(out, "<text x=\"142\" y=\"%u\" text-anchor=\"end\">", y + 17);
-		escaped(out, schedule->classes[c].name);
+		markup_put(out, schedule->classes[c].name);
 		fprintf(out,
 			"</text>\n<rect x=\"150\" y=\"%u\" width=\"800\" height=\"26\" "
 			"fill=\"#eeeeee\"/>\n",

@@ -365,6 +365,9 @@ static void merge(struct rx_stream *into, const struct rx_stream *from)
 	a->sequence.reordered += b.sequence.reordered;
 	a->sequence.stray += b.sequence.stray;
 	a->sequence.restarts += b.sequence.restarts;
+	a->sequence.gaps += b.sequence.gaps;
+	if (b.sequence.gap_max > a->sequence.gap_max)
+		a->sequence.gap_max = b.sequence.gap_max;
 	/* a stream that has just begun may be a forged one, with any number */
 	if (from->frames >= METRICS_SETTLED)
 		a->sequence.before_first += b.sequence.before_first;

@@ -37,6 +37,11 @@ static void advance(struct sequence *s, uint64_t seq)
 {
 	uint64_t step = seq - s->span.highest;
 
+	if (step > 1) {
+		s->gaps++;
+		if (step - 1 > s->gap_max)
+			s->gap_max = step - 1;
+	}
 	if (step >= SEQUENCE_WINDOW) {
 		memset(s->window, 0, sizeof(s->window));
 	} else {
@@ -152,6 +157,8 @@ struct sequence_counts sequence_counts(const struct sequence *s)
 		.stray = s->stray,
 		.restarts = s->restarts,
 		.reorder_max = s->reorder_max,
+		.gaps = s->gaps,
+		.gap_max = s->gap_max,
 		.before_first = s->restarts || s->span.first >= SEQUENCE_BELIEVABLE ? 0
 										    : s->span.first,
 	};

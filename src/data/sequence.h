@@ -38,6 +38,8 @@ struct sequence_counts {
 	uint64_t stray; /* implausible number: forged, damaged, or late beyond the window */
 	uint64_t restarts; /* confirmed jumps back, or too far ahead to be loss */
 	uint64_t reorder_max; /* largest distance, in numbers, behind the highest */
+	/* steps over missing numbers, and the largest; what came late after all is in them too */
+	uint64_t gaps, gap_max;
 	/*
 	 * Numbers below the first: frames that were sent before the receiver began to listen (or were lost
 	 * then, which it cannot tell). 0 after a restart, and where the first number is beyond belief.
@@ -54,7 +56,7 @@ struct sequence_span {
 };
 
 struct sequence {
-	uint64_t received, duplicate, reordered, stray, restarts, reorder_max;
+	uint64_t received, duplicate, reordered, stray, restarts, reorder_max, gaps, gap_max;
 	struct sequence_span span;
 	struct sequence_span before_jump; /* in case it proves to be false */
 	uint64_t restarts_before_jump;

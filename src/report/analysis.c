@@ -2,6 +2,7 @@
 #include "report/analysis.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -309,11 +310,14 @@ static int prepare(struct analysis *a, const struct analysis_logs *logs, struct 
 			return error_errno(err, ENOMEM, "report");
 	}
 	if (logs->tx) {
+		const char *pacing = description_text(log_description(logs->tx), "pacing");
 		struct tx_options options = {
 			.lead_ns = description_number(log_description(logs->tx), "lead_ns", -1),
 			.deadline_ns = logs->rx ? 0 : analysis_deadline(&a->options, logs->tx),
 		};
 
+		if (pacing)
+			snprintf(a->pacing, sizeof(a->pacing), "%s", pacing);
 		a->tx = tx_metrics_new(&options);
 		if (!a->tx)
 			return error_errno(err, ENOMEM, "report");

@@ -52,6 +52,7 @@ struct analysis {
 	struct wake_metrics *wake; /* NULL: no wake log */
 	struct sync_metrics rx_sync, tx_sync; /* of the receiver's and the sender's log */
 	struct sync_metrics sync[2]; /* of logs of their own */
+	char pacing[16]; /* as the sender's log has it; "": not known */
 	bool joined; /* RX and TX log, with a run in common */
 	struct join_counts join;
 };

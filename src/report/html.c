@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/markup.h"
 #include "report/figures.h"
 #include "report/plot.h"
 #include "report/summary.h"
@@ -25,27 +26,6 @@ static const char head[] =
 	"svg { max-width: 100%; height: auto } .missing { color: #a00 }\n"
 	"</style>\n</head>\n<body>\n<h1>tsnpub report</h1>\n";
 
-static void put_escaped(FILE *out, const char *text)
-{
-	for (; *text; text++)
-		switch (*text) {
-		case '<':
-			fputs("&lt;", out);
-			break;
-		case '>':
-			fputs("&gt;", out);
-			break;
-		case '&':
-			fputs("&amp;", out);
-			break;
-		case '"':
-			fputs("&quot;", out);
-			break;
-		default:
-			fputc((unsigned char)*text < 0x20 && *text != '\n' ? '?' : *text, out);
-		}
-}
-
 static void put_description(FILE *out, const char *title, const struct log_reader *log)
 {
 	json_t *value;
@@ -61,9 +41,9 @@ static void put_description(FILE *out, const char *title, const struct log_reade
 				     : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
 
 		fputs("<tr><td class=\"text\">", out);
-		put_escaped(out, key);
+		markup_put(out, key);
 		fputs("</td><td class=\"text\">", out);
-		put_escaped(out, text ? text : "");
+		markup_put(out, text ? text : "");
 		fputs("</td></tr>\n", out);
 		free(text);
 	}
@@ -117,7 +97,7 @@ static void put_plot(FILE *out, FILE *script, struct error *warning)
 		fprintf(out, "%s\n", svg);
 	} else {
 		fputs("<p class=\"missing\">No plot: ", out);
-		put_escaped(out, err.text);
+		markup_put(out, err.text);
 		fputs("</p>\n", out);
 		*warning = err;
 	}
@@ -268,7 +248,7 @@ static void put_text(FILE *out, const struct analysis *a)
 	summary_print(memory, a);
 	fclose(memory);
 	fputs("<h2>Figures</h2>\n<pre>", out);
-	put_escaped(out, text ? text : "");
+	markup_put(out, text ? text : "");
 	fputs("</pre>\n", out);
 	free(text);
 }

@@ -137,6 +137,8 @@ static json_t *rx_counts_object(const struct rx_stream *s, int64_t deadline_ns)
 	set_count(o, "reordered", c.sequence.reordered);
 	set_count(o, "reordered_by", c.sequence.reorder_max);
 	set_count(o, "stray", c.sequence.stray);
+	set_count(o, "gaps", c.sequence.gaps);
+	set_count(o, "gap_max", c.sequence.gap_max);
 	set_count(o, "before_first", c.sequence.before_first);
 	set_count(o, "restarts", c.sequence.restarts);
 	set_count(o, "unsynced", c.unsynced);

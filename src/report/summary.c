@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/units.h"
+#include "report/explain.h"
 #include "report/json.h"
 #include "report/text.h"
 
@@ -154,8 +155,16 @@ static void print_join(FILE *out, const struct analysis *a)
 			"repeated", c.repeated);
 }
 
+static void explain(const struct analysis *a, struct explanation *e)
+{
+	explain_figures(e, a->tx, a->rx, *a->pacing ? a->pacing : NULL,
+			a->joined ? (int64_t)a->join.not_received : -1);
+}
+
 void summary_print(FILE *out, const struct analysis *a)
 {
+	struct explanation explanation;
+
 	struct verdict verdict = analysis_verdict(a);
 
 	if (a->tx)
@@ -178,6 +187,8 @@ void summary_print(FILE *out, const struct analysis *a)
 	summary_print_sync(out, "Receiver's clock", &a->rx_sync);
 	summary_print_sync(out, "Clock", &a->sync[0]);
 	summary_print_sync(out, "Clock (second log)", &a->sync[1]);
+	explain(a, &explanation);
+	explain_print(out, &explanation);
 	verdict_print(out, &verdict);
 }
 
@@ -269,6 +280,7 @@ static json_t *join_json(const struct analysis *a)
 json_t *summary_json(const struct analysis *a)
 {
 	struct verdict v = analysis_verdict(a);
+	struct explanation explanation;
 	json_t *o = json_object();
 
 	if (a->tx)
@@ -285,6 +297,9 @@ json_t *summary_json(const struct analysis *a)
 	set_sync(o, "rx_sync", &a->rx_sync);
 	set_sync(o, "sync", &a->sync[0]);
 	set_sync(o, "sync_second", &a->sync[1]);
+	explain(a, &explanation);
+	if (a->tx || a->rx)
+		json_object_set_new(o, "explanation", explain_json(&explanation));
 	if (v.judged)
 		json_object_set_new(o, "verdict", verdict_json(&v));
 	return o;

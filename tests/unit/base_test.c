@@ -3,8 +3,11 @@
 
 #include <linux/types.h>
 #include <pthread.h>
+#include <stdlib.h>
 
+#include "base/markup.h"
 #include "base/spsc.h"
+#include "base/worker.h"
 #include "bpf/bucket.h"
 
 static void a_full_ring_refuses_and_counts(void **state)
@@ -80,12 +83,49 @@ static void buckets_hold_their_value(void **state)
 	}
 }
 
+static void markup_is_escaped(void **state)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	assert_non_null(out);
+	markup_put(out, "<a href=\"x\">R&D\x1b[1m\nend");
+	fclose(out);
+	assert_string_equal(text, "&lt;a href=&quot;x&quot;&gt;R&amp;D?[1m\nend");
+	free(text);
+}
+
+static void add_up(void *context, void *block)
+{
+	*(unsigned long *)context += *(unsigned long *)block;
+}
+
+static void a_worker_does_each_block_once(void **state)
+{
+	unsigned long sum = 0, blocks[2];
+	struct worker *worker = worker_new(add_up, &sum);
+
+	(void)state;
+	assert_non_null(worker);
+	for (unsigned long i = 1; i <= 10000; i++) {
+		blocks[i % 2] = i;
+		worker_give(worker, &blocks[i % 2]);
+	}
+	worker_finish(worker);
+	worker_finish(NULL);
+	assert_int_equal(sum, 10000UL * 10001 / 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_full_ring_refuses_and_counts),
 		cmocka_unit_test(records_arrive_in_order_between_threads),
 		cmocka_unit_test(buckets_hold_their_value),
+		cmocka_unit_test(markup_is_escaped),
+		cmocka_unit_test(a_worker_does_each_block_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
