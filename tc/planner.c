@@ -103,7 +103,7 @@ static void start_over(struct planner *p)
 	for (unsigned i = 0; i < p->count; i++)
 		if (!p->fixed[i])
 			p->streams[i].offset_ns = STREAM_ANYWHERE;
-	p->nodes = 0;
+	p->visits = 0;
 }
 
 /* Each stream has a place, but not with one window a class: by how much is it too long? */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SEARCH_NODES_MAX 300000
+#define SEARCH_VISITS_MAX 10000000 /* of cycles of the hyperperiod: about a tenth of a second */
 
 /* First position at or after `at` (in gate cycle time) with `length` inside one window. */
 static int64_t in_windows(const struct planner *p, int class, int64_t at, int64_t length)
@@ -128,10 +128,6 @@ static void search_from(struct planner *p, struct search *s, int64_t last_ns, in
 		}
 		return;
 	}
-	if (++p->nodes > SEARCH_NODES_MAX) {
-		p->search_cut_off = true;
-		return;
-	}
 	for (unsigned i = 0; i < p->count; i++) {
 		struct stream *stream = &p->streams[i];
 		bool twin = false;
@@ -146,8 +142,14 @@ static void search_from(struct planner *p, struct search *s, int64_t last_ns, in
 		if (twin)
 			continue;
 		for (uint32_t phase = 0; phase < stream->every; phase++) {
-			int64_t at = earliest(p, i, phase, s->from, s->limit), end;
+			int64_t at, end;
 
+			p->visits += p->occupancy.count / stream->every + 1;
+			if (p->visits > SEARCH_VISITS_MAX) {
+				p->search_cut_off = true;
+				return;
+			}
+			at = earliest(p, i, phase, s->from, s->limit);
 			if (at == NOWHERE || at < last_ns)
 				continue;
 			end = at + p->length_ns[i] > end_ns ? at + p->length_ns[i] : end_ns;

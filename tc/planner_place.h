@@ -20,7 +20,7 @@ struct planner {
 	struct occupancy occupancy;
 	struct window *windows[SCHEDULE_CLASSES_MAX]; /* layout given: of the gates */
 	unsigned window_count[SCHEDULE_CLASSES_MAX];
-	uint64_t nodes; /* of the complete search */
+	uint64_t visits; /* of cycles, by the complete search: its bound */
 	bool search_cut_off;
 };
 

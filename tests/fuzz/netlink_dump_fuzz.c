@@ -43,6 +43,19 @@ static void keep_messages(struct snapshot *snapshot)
 	qdisc_etf_priorities(&list);
 }
 
+static bool has_place_of(const struct snapshot *snapshot, const struct nlmsghdr *message)
+{
+	struct qdisc one, other;
+
+	if (qdisc_parse(message, &one))
+		return false;
+	for (unsigned i = 0; i < snapshot->count; i++)
+		if (!qdisc_parse((const struct nlmsghdr *)snapshot->list[i].bytes, &other) &&
+		    one.handle == other.handle && one.parent == other.parent)
+			return true;
+	return false;
+}
+
 static void take_messages(const uint8_t *data, size_t size)
 {
 	static struct snapshot snapshot;
@@ -67,7 +80,8 @@ static void take_messages(const uint8_t *data, size_t size)
 			break;
 		memcpy(copy, data + at, length);
 		installed_take(&installed, copy);
-		if (snapshot.count == SNAPSHOT_MESSAGES_MAX)
+		/* a kernel has one qdisc in a place: two are told apart by no name */
+		if (snapshot.count == SNAPSHOT_MESSAGES_MAX || has_place_of(&snapshot, copy))
 			free(copy);
 		else
 			snapshot.list[snapshot.count++] = (struct snapshot_message){ length, copy };
