@@ -54,7 +54,7 @@ figure() { # NAME: of the last table
 	tsnpub latency --cycle 1ms --count 500 --baseline "$out.tsnlog" >"$out"
 	cat "$out"
 	grep -q '^B against A' "$out"
-	! grep -q WORSE "$out"
+	[ -z "$(grep WORSE "$out")" ]
 	[ -z "$(ls "${TMPDIR:-/tmp}"/tsnpub-latency-* 2>/dev/null)" ]
 }
 
