@@ -68,24 +68,30 @@ void blame_session_measure(struct blame_session *s)
 		s->measured = !blame_measure(s->blame, &s->cost);
 }
 
-void blame_session_tick(struct blame_session *s, const struct histogram *latency)
+void blame_session_tick(struct blame_session *s, const struct cycle *cycle,
+			const struct histogram *latency)
 {
 	int64_t top, middle;
 
 	if (!s->blame)
 		return;
+	s->tally->begin_ns = atomic_load(&cycle->begin_ns);
+	s->tally->end_ns = atomic_load(&cycle->end_ns);
+	if (!s->tally->begin_ns)
+		s->tally->begin_ns = INT64_MAX;
 	blame_collect(s->blame, s->tally);
 	if (!s->over_ns && latency->count >= SETTLED && histogram_percentile(latency, 1000, &top) &&
 	    histogram_percentile(latency, 2, &middle))
 		set_threshold(s, top > middle + WORTH_NS ? top : middle + WORTH_NS);
 }
 
-void blame_session_end(struct blame_session *s, const struct histogram *latency)
+void blame_session_end(struct blame_session *s, const struct cycle *cycle,
+		       const struct histogram *latency)
 {
 	if (!s->blame)
 		return;
 	blame_stop(s->blame);
-	blame_session_tick(s, latency);
+	blame_session_tick(s, cycle, latency);
 }
 
 void blame_session_print(const struct blame_session *s)

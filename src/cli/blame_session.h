@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "data/histogram.h"
+#include "engine/cycle.h"
 #include "engine/blame.h"
 #include "engine/blame_report.h"
 
@@ -39,11 +40,13 @@ void blame_session_start(struct blame_session *session, int tid);
 /* Measures the cost, once, while the thread is cyclic. Takes 200 ms. */
 void blame_session_measure(struct blame_session *session);
 
-/* Takes what was kept, and moves the threshold with the latency so far. A few times a second at least. */
-void blame_session_tick(struct blame_session *session, const struct histogram *latency);
+/* Takes what was kept of the run itself (`cycle` tells when that is), and moves the threshold with the latency so far. A few times a second at least. */
+void blame_session_tick(struct blame_session *session, const struct cycle *cycle,
+			const struct histogram *latency);
 
 /* The cyclic thread has ended: what runs on its CPU now does not count any more. */
-void blame_session_end(struct blame_session *session, const struct histogram *latency);
+void blame_session_end(struct blame_session *session, const struct cycle *cycle,
+		       const struct histogram *latency);
 
 void blame_session_print(const struct blame_session *session);
 json_t *blame_session_json(const struct blame_session *session); /* NULL where there is no blame */

@@ -125,7 +125,7 @@ static void collect(struct run *run)
 			run->interrupted = true;
 			latency_stop(run->latency);
 		}
-		blame_session_tick(&run->blame, &run->metrics.latency);
+		blame_session_tick(&run->blame, latency_cycle(run->latency), &run->metrics.latency);
 		tracer_collect(&run->tracer);
 		if (run->tracer.stopped && !run->stop)
 			run->stop = STOP_TRACER;
@@ -153,7 +153,7 @@ static void collect(struct run *run)
 					     "without it");
 		}
 	}
-	blame_session_end(&run->blame, &run->metrics.latency);
+	blame_session_end(&run->blame, latency_cycle(run->latency), &run->metrics.latency);
 	tracer_stop(&run->tracer);
 	live_end(&run->live);
 }

@@ -121,7 +121,7 @@ static void tick(void *context, struct publisher *publisher)
 
 	blame_session_measure(&view->blame);
 	metrics = publisher_metrics(publisher, &recent);
-	blame_session_tick(&view->blame, &metrics->wake);
+	blame_session_tick(&view->blame, publisher_cycle(publisher), &metrics->wake);
 	if (view->request->quiet) {
 		publisher_metrics_unlock(publisher);
 		return;
@@ -325,7 +325,8 @@ static int run(const struct publish_request *request, struct error *err)
 	if (publisher_run(publisher, &events, err) < 0)
 		goto out;
 	live_end(&view.live);
-	blame_session_end(&view.blame, &publisher_metrics(publisher, NULL)->wake);
+	blame_session_end(&view.blame, publisher_cycle(publisher),
+			  &publisher_metrics(publisher, NULL)->wake);
 	publisher_metrics_unlock(publisher);
 	publisher_counts(publisher, &counts);
 	status = judge(publisher, request->publisher.sla, &counts, &verdict, err);

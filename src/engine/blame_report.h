@@ -39,6 +39,8 @@ struct blame_tally {
 	int64_t late_ns; /* their sum */
 	uint64_t unkept;
 	int64_t threshold_ns; /* the last one in force; INT64_MAX or 0: none was */
+	int64_t begin_ns,
+		end_ns; /* only what was due from begin_ns on and before end_ns counts; end_ns 0: no end */
 	bool follows; /* it is that of the measured distribution, known only after a while */
 	struct blame_culprit culprits[BLAME_CULPRITS];
 	size_t culprit_count;

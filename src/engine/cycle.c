@@ -316,6 +316,7 @@ void cycle_run(struct cycle *c)
 	waker_init(&c->waker, c->clock, c->settings.spin_ns, &c->control->stop);
 	warm_up(c);
 	waker_look(&c->waker, &now);
+	atomic_store(&c->begin_ns, c->waker.seen_monotonic_ns);
 	k = first_to_come(c, now + c->settings.start_delay_ns);
 	while (outcome == GOES_ON) {
 		k = pass(c, k, plan_next(&c->plan, k));
@@ -340,6 +341,7 @@ void cycle_run(struct cycle *c)
 		k = pass(c, k, first_to_meet(c, now) - 1);
 		tell_gap(c, from, (uint64_t)(k - from), TX_SKIPPED);
 	}
+	atomic_store(&c->end_ns, c->waker.seen_monotonic_ns);
 	if (outcome != ABORTED)
 		close_streams(c, k);
 	atomic_store_explicit(&c->done, true, memory_order_release);

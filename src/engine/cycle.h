@@ -107,6 +107,8 @@ struct cycle {
 	int64_t last_launch; /* latest launch handed over */
 	uint64_t left; /* cycles still to go */
 	atomic_bool done; /* no more events will come */
+	/* CLOCK_MONOTONIC: wake-ups due between these are the run's, others its warming up and closing; 0: not yet */
+	_Atomic int64_t begin_ns, end_ns;
 };
 
 /* Frames in one cycle at most: sum over all streams. */

@@ -254,6 +254,11 @@ const struct realtime *latency_realtime(const struct latency *l)
 	return &l->realtime;
 }
 
+const struct cycle *latency_cycle(const struct latency *l)
+{
+	return &l->cycle;
+}
+
 int latency_tid(const struct latency *l)
 {
 	return l->tid;

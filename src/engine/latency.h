@@ -49,6 +49,7 @@ struct latency_settings {
 };
 
 struct latency;
+struct cycle;
 
 /* Sets the process and the cyclic thread up and starts it. 0 or -1. */
 int latency_start(struct latency **latency, const struct latency_settings *settings,
@@ -67,6 +68,7 @@ bool latency_collect(struct latency *latency,
 /* What is in force for the cyclic thread; valid from latency_start() on. */
 const struct realtime *latency_realtime(const struct latency *latency);
 int latency_tid(const struct latency *latency); /* thread id of the cyclic thread */
+const struct cycle *latency_cycle(const struct latency *latency); /* begin_ns and end_ns */
 
 struct latency_counts {
 	uint64_t lost; /* wake-ups that the ring had no room for */

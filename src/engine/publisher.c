@@ -386,6 +386,11 @@ const struct tx_metrics *publisher_metrics(struct publisher *p,
 	return p->metrics;
 }
 
+const struct cycle *publisher_cycle(const struct publisher *p)
+{
+	return &p->cycle;
+}
+
 void publisher_metrics_unlock(struct publisher *p)
 {
 	histogram_reset(&p->recent.wake);

@@ -138,4 +138,7 @@ const struct tx_metrics *publisher_metrics(struct publisher *publisher,
 					   const struct publisher_recent **recent);
 void publisher_metrics_unlock(struct publisher *publisher);
 
+/* The cyclic loop, for its begin_ns and end_ns. */
+const struct cycle *publisher_cycle(const struct publisher *publisher);
+
 #endif
