@@ -4,13 +4,23 @@
 #   make lab             a shell in it: NIC=ideal|i225|i226|i210|ls1028a KERNEL=plain|rt
 #   make lab-run CMD='tsnpub sync' runs one command in it and gives its status
 
-VM_TESTS := $(wildcard tests/vm/*.bats)
-# Guests run beside each other, each on one CPU, their figures being those of virtual time; all else in turn.
-VM_PARALLEL := -j $(shell nproc) --rules='par=tests/vm/*.bats' --rules='seq=**'
+# The long ones first, so that none of them is left alone at the end.
+VM_LONG := $(wildcard $(patsubst %,tests/vm/%.bats,short-cycle blame latency-rt sync-chain sync-publish sync-setup \
+	publish-launch schedule-apply))
+VM_TESTS := $(VM_LONG) $(filter-out $(VM_LONG),$(wildcard tests/vm/*.bats))
+# Guests run beside each other, one for each CPU, their figures being those of virtual time; beside them all else in turn,
+# most of which waits.
+VM_PARALLEL := -j $(shell echo $$(($$(nproc) + 1))) --rules='par=tests/vm/*.bats' --rules='seq=**'
 NIC ?= ideal
 KERNEL ?= plain
 
-vm: all tools
+# Guests booted and saved while the compiler works. What is missing for that is said by the tests themselves.
+vm-ready:
+	-@tests/vm/run.sh --prepare
+	-@tests/vm/run.sh --prepare --cpus 2
+	-@tests/vm/run.sh --prepare --kernel rt
+
+vm: all tools vm-ready
 	prove --timer --failures --comments $(VM_PARALLEL) --exec tests/run $(VM_TESTS)
 
 lab: all
@@ -19,4 +29,4 @@ lab: all
 lab-run: all
 	@tests/vm/lab.sh --kernel $(KERNEL) --nic $(NIC) -- sh -c '$(subst ','\'',$(CMD))'
 
-.PHONY: vm lab lab-run
+.PHONY: vm vm-ready lab lab-run
