@@ -128,7 +128,7 @@ check:
 	$(MAKE) check-only
 
 # the same without installing anything
-check-only: all units tools sanitized
+check-only: all units tools sanitized vm-ready
 	prove --timer --failures --comments $(VM_PARALLEL) --exec tests/run $(UNIT_TESTS) $(UNIT_TESTS:build/unit/%=build/sanitize/unit/%) \
 		$(NETNS_TESTS) $(VM_TESTS)
 
