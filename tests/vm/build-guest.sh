@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# build-guest.sh [plain|rt]: makes build/vm/FLAVOUR/vmlinuz and build/vm/FLAVOUR/base.cpio, the part of the guest's
+# build-guest.sh [plain|rt]: makes build/vm/FLAVOUR/vmlinux and build/vm/FLAVOUR/base.cpio, the part of the guest's
 # initramfs that does not change with the project's sources: user space and kernel modules. Nothing is done when both
 # are newer than this script and the unpacked packages.
 set -euo pipefail
@@ -124,11 +124,22 @@ add_modules()
 	depmod -b "$stage" "$version"
 }
 
+# unpack_kernel VMLINUZ DEST: the kernel inside, which QEMU starts as well: the emulated CPU takes seconds to unpack it.
+# Where it cannot be had, the image as it is.
+unpack_kernel()
+{
+	local at
+	at=$(LC_ALL=C grep -m 1 -abo -P '\x28\xb5\x2f\xfd' "$1" | head -n 1 | cut -d: -f1) || at=
+	# what stands behind it in the image is none of zstd's: an error in the end
+	[ -z "$at" ] || tail -c "+$((at + 1))" "$1" | zstd -dcq >"$2" 2>/dev/null || true
+	LC_ALL=C readelf -n "$2" 2>/dev/null | grep -q '0x00000012' || cp "$1" "$2" # the note with the entry that QEMU takes
+}
+
 build_base()
 {
 	local dest=$build/$flavour stage=$build/$flavour/stage version
 
-	need cpio depmod readelf xz
+	need cpio depmod readelf xz zstd
 	"$vm_dir/packages.sh" kernel "$flavour"
 	"$vm_dir/packages.sh" root
 	"$vm_dir/packages.sh" linuxptp4
@@ -144,7 +155,7 @@ build_base()
 	add_linuxptp4 "$stage"
 	add_modules "$stage" "$version"
 	cp "$vm_dir/guest/init" "$stage/init"
-	cp "$cache/kernel-$flavour/boot/vmlinuz-$version" "$dest/vmlinuz"
+	unpack_kernel "$cache/kernel-$flavour/boot/vmlinuz-$version" "$dest/vmlinux"
 	(cd "$stage" && find . | LC_ALL=C sort | cpio --quiet -o -H newc -R 0:0) >"$dest/base.cpio.new"
 	mv "$dest/base.cpio.new" "$dest/base.cpio"
 	rm -rf "$stage"

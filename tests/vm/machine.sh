@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The virtual machine itself. Sourced after lib.sh.
 #
-# Booting costs 20 s of real time, most of it the kernel's calibration loops, so each shape of the machine is booted once
+# Booting takes the emulated CPU more than 10 s, so each shape of the machine is booted once
 # and its state kept in build/vm/FLAVOUR/*.state; a run starts from there in about a second. The guest waits in that state
 # for its payload: what is particular to the run (the program, the tests, the command) as a cpio archive.
 
@@ -22,10 +22,11 @@ machine_arguments()
 	arguments=(-accel tcg,thread=single -icount shift=0,sleep=off -rtc clock=vm,base=2026-01-01T00:00:00
 		-M q35 -cpu max,-erms,-fsrm -m "$memory" -smp "$cpus"
 		-nodefaults -no-user-config -display none -no-reboot
-		-kernel "$build/$kernel/vmlinuz" -initrd "$build/$kernel/base.cpio"
+		-kernel "$build/$kernel/vmlinux" -initrd "$build/$kernel/base.cpio"
 		-append "console=ttyS0 quiet loglevel=5 oops=panic panic=-1 nokaslr mitigations=off log_buf_len=4M
 			nosoftlockup nowatchdog random.trust_cpu=on clearcpuid=rep_good init_on_alloc=0 audit=0 lsm= psi=0
-			cgroup_disable=memory randomize_kstack_offset=off rcupdate.rcu_expedited=1 ${append:-}"
+			cgroup_disable=memory randomize_kstack_offset=off rcupdate.rcu_expedited=1 cryptomgr.notests
+			rodata=off ${append:-}"
 		-device isa-debug-exit,iobase=0x501,iosize=1
 		-serial chardev:console -device virtio-serial-pci,max_ports=16
 		-device virtconsole,chardev=terminal,name=terminal)
@@ -43,7 +44,7 @@ machine_state()
 	machine_arguments
 	key=$({
 		"${emulator[@]}" --version
-		cksum "$build/$kernel/vmlinuz" "$build/$kernel/base.cpio"
+		stat -c '%n %s %.Y' "$build/$kernel/vmlinux" "$build/$kernel/base.cpio"
 		printf '%s\n' "${arguments[@]}"
 	} | sha256sum | cut -c1-16)
 	echo "$build/$kernel/$key.state"

@@ -50,7 +50,7 @@ check_flavour "$kernel"
 for number in "$timeout" "$cpus" "$memory"; do
 	[[ $number =~ ^[1-9][0-9]{0,5}$ ]] || { echo "vm: '$number': want a number from 1 to 999999" >&2; exit 2; }
 done
-need qemu-system-x86_64 cpio prlimit
+need qemu-system-x86_64 cpio prlimit strip
 [ -z "$interactive" ] || need python3
 for copy in ${copies[@]+"${copies[@]}"}; do
 	[ -e "${copy%%:*}" ] || die "there is no ${copy%%:*} to copy into the guest"
@@ -76,7 +76,7 @@ for file in "$build/$kernel"/*.ko; do
 	[ ! -e "$file" ] || cp "$file" "$stage/lab/modules/"
 done
 for file in "$top/build/tsnpub" "$top"/build/tools/*; do
-	[[ ! -x $file || $file == *.d ]] || cp "$file" "$stage/lab/bin/"
+	[[ ! -x $file || $file == *.d ]] || strip --strip-debug -o "$stage/lab/bin/${file##*/}" "$file"
 done
 [ ! -d "$top/configs" ] || cp -r "$top/configs" "$stage/lab/configs"
 for copy in ${copies[@]+"${copies[@]}"}; do
