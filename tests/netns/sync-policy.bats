@@ -39,8 +39,9 @@ facts() {
 	mv "$dir/facts.new" "$dir/facts"
 }
 
+# exec: in the background the process that is ended is the publisher, not a shell that leaves it to run on
 publish() {
-	ip netns exec "$netns" timeout 60 "$tsnpub" --iface a0 --cycle 10ms --sync-socket "$dir/ptp4l" "$@"
+	exec ip netns exec "$netns" timeout 60 "$tsnpub" --iface a0 --cycle 10ms --sync-socket "$dir/ptp4l" "$@"
 }
 
 # frames that have arrived at the other end
@@ -141,7 +142,7 @@ sync_records() {
 	wait_for "$dir/out" "clocks in sync again after"
 	sleep 0.5
 	[ "$(arrived)" -gt "$count" ]
-	kill -INT "$publisher"
+	kill -TERM "$publisher"
 	wait "$publisher" || true
 	# launches are multiples of the cycle before and after; the pause is in the log, and each second of the clocks
 	run perl -e 'open my $f, "<:raw", $ARGV[0] or die; seek $f, 4096, 0;
@@ -185,7 +186,7 @@ sync_records() {
 	kill "${pids[0]}"
 	wait_for "$dir/out" "ptp4l"
 	wait_for "$dir/out" "went away\|no such socket"
-	kill -INT "$publisher"
+	kill -TERM "$publisher"
 	wait "$publisher" || true
 	[ "$(grep -c 'losses of clock sync' "$dir/out")" -eq 1 ]
 }
