@@ -33,14 +33,14 @@ recover() {
 }
 
 publish() {
-	talker tsnpub --iface tsn0 --cycle 1ms --priority 3 "$@"
+	talker tsnpub --iface tsn0 --cycle 5ms --priority 3 "$@"
 }
 
-# The TX log's frames, one a line: launch within its 1 ms cycle (ns), status, TX stamp minus launch (ns; "-" without a
+# The TX log's frames, one a line: launch within its 5 ms cycle (ns), status, TX stamp minus launch (ns; "-" without a
 # stamp). awk's numbers are exact to 2^53 only: times are put together from 16 bits each.
 frames_of() {
 	od -A n -v -t u2 -w64 -j 4096 "$1" | awk '$29 != 65535 {
-		phase = ((($8 * 65536 + $7) % 1000000 * 65536 + $6) % 1000000 * 65536 + $5) % 1000000
+		phase = ((($8 * 65536 + $7) % 5000000 * 65536 + $6) % 5000000 * 65536 + $5) % 5000000
 		late = (($28 - $8) * 65536 + ($27 - $7)) * 4294967296 + ($26 - $6) * 65536 + $25 - $5
 		print phase, $30, $27 + $28 ? late : "-" }'
 }
@@ -52,10 +52,10 @@ frames_of() {
 	[[ $output == *"pacing launch-time"* ]]
 	[[ $output == *"clocks: good"* ]]
 	frames_of /tmp/tx.tsnlog >/tmp/frames
-	[ "$(wc -l </tmp/frames)" -eq 2000 ]
+	[ "$(wc -l </tmp/frames)" -eq 400 ]
 	# the NIC launches by its PHC: within the PHC's distance from CLOCK_TAI
 	awk '$3 != "-" { d = $3; if (d < 0) d = -d; if (d > worst) worst = d; n++ }
-		END { print n, "stamps, worst", worst, "ns (virtual time)"; exit !(n > 1000 && worst <= 1000) }' /tmp/frames
+		END { print n, "stamps, worst", worst, "ns (virtual time)"; exit !(n > 200 && worst <= 1000) }' /tmp/frames
 }
 
 @test "no ptp4l: refused, and no frame leaves" {
@@ -92,7 +92,7 @@ frames_of() {
 	count_end
 	cat /tmp/out
 	grep -q "waiting for the clocks" /tmp/out
-	[ "$frames" -eq 1000 ]
+	[ "$frames" -eq 200 ]
 	recover
 }
 
@@ -111,10 +111,10 @@ frames_of() {
 	# all launches are multiples of the cycle; TX_PAUSED 256
 	awk '$1 { wrong++ } int($2 / 256) % 2 { paused++ } $2 % 2 { sent++ }
 		END { print wrong + 0, "out of phase,", paused, "paused,", sent, "sent"
-			exit !(!wrong && paused > 2000 && sent > 4000) }' /tmp/frames
+			exit !(!wrong && paused > 400 && sent > 800) }' /tmp/frames
 	# after the pause frames leave on their launch time again
-	tail -n 1000 /tmp/frames | awk '$3 != "-" { d = $3; if (d < 0) d = -d; if (d > worst) worst = d; n++ }
-		END { print n, "stamps, worst", worst, "ns (virtual time)"; exit !(n > 500 && worst <= 1000) }'
+	tail -n 200 /tmp/frames | awk '$3 != "-" { d = $3; if (d < 0) d = -d; if (d > worst) worst = d; n++ }
+		END { print n, "stamps, worst", worst, "ns (virtual time)"; exit !(n > 100 && worst <= 1000) }'
 	recover
 }
 
@@ -144,7 +144,7 @@ frames_of() {
 	cat /tmp/out
 	grep -q "clocks out of sync (frames are marked" /tmp/out
 	frames_of /tmp/tx.tsnlog | awk 'int($2 / 32) % 2 { marked++ } { n++ }
-		END { print marked, "of", n, "marked"; exit !(marked > 100 && marked < n - 2000) }'
+		END { print marked, "of", n, "marked"; exit !(marked > 20 && marked < n - 400) }'
 	grep -q "unsynced" /tmp/out
 	recover
 }
