@@ -87,12 +87,25 @@ static int check_options(struct demo *demo, struct error *err)
 	return 0;
 }
 
+static int make_kept(const char *path, struct error *err)
+{
+	struct stat st;
+
+	if (!mkdir(path, 0777))
+		return 0;
+	if (errno != EEXIST)
+		return error_file(err, errno, path, "--keep %s: cannot make the directory", path);
+	if (stat(path, &st) || !S_ISDIR(st.st_mode))
+		return error_input(err, "--keep %s: there is a file of that name; name a directory",
+				   path);
+	return 0;
+}
+
 static int make_directory(struct demo *demo, struct error *err)
 {
 	if (demo->keep) {
-		if (mkdir(demo->keep, 0777) && errno != EEXIST)
-			return error_file(err, errno, demo->keep,
-					  "--keep %s: cannot make the directory", demo->keep);
+		if (make_kept(demo->keep, err))
+			return -1;
 		snprintf(demo->directory, sizeof(demo->directory), "%s", demo->keep);
 	} else {
 		snprintf(demo->directory, sizeof(demo->directory), "%s/tsnpub-demo-XXXXXX",

@@ -119,6 +119,7 @@ nothing_left() {
 		--duration 0s|2|out of range
 		--duration 1ms --cycle 2ms|2|no frame would be sent
 		--keep /proc/1/x/y|3|cannot make the directory: No such file or directory (ENOENT); make its directory first
+		--keep /dev/null|2|there is a file of that name; name a directory
 		--nonsense|2|unrecognized option '--nonsense'; `tsnpub demo --help` lists the options
 		x|2|'x': takes no argument
 	CASES

@@ -184,8 +184,9 @@ END
 
 @test "publish: --deadline and --sla give a miss rate and the exit status, in the report of the log as well" {
 	# none leaves within 1 ns of its launch
-	publish --cycle 2ms --count 50 --deadline 1ns --json --quiet --log "$work/tx.tsnlog"
+	publish --cycle 2ms --count 600 --deadline 1ns --json --log "$work/tx.tsnlog"
 	[ "$publisher_status" -eq 1 ]
+	grep -q "  late [1-9]" "$work/tx.err" # the live line
 	[ "$(tx .verdict.met)" = false ]
 	[ "$(tx .verdict.late)" -eq "$(tx .sent.sent)" ]
 	[ "$(tx .verdict.missed)" -eq "$(tx .verdict.due)" ]
@@ -203,7 +204,6 @@ END
 	[ "$(jq -c '[.verdict | .met, .required]' "$work/report")" = "[true,0.01]" ]
 	grep -q "^Verdict: met: .* demanded 1 %" "$work/tx.out"
 	grep -q "late *0  0 % of .* beyond 10s (sw stamps)" "$work/tx.out"
-	grep -q "late 0" "$work/tx.err" || ! grep -q "sent " "$work/tx.err"
 }
 
 @test "publish: with a bar frames that were withheld count, and without one the loss of the link does" {
