@@ -83,7 +83,8 @@ static enum hrtimer_restart culprit_timer(struct hrtimer *t)
 
 static void culprit_start(void *unused)
 {
-	hrtimer_start(&culprit.timer, ns_to_ktime(culprit.period_us * 1000ULL), HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_start(&culprit.timer, ns_to_ktime(culprit.period_us * 1000ULL),
+		      HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 static void culprit_stop(void)
@@ -164,6 +165,10 @@ static int strike(enum weapon weapon, char *line)
 	return smp_call_function_single(cpu, culprit_start, NULL, true) ? -ERANGE : 0;
 }
 
+#define HELP_RANGE \
+	"out of range (CPU online, HOLD_US 1-100000, COUNT 1-1000000, PERIOD_US 1-10000000 " \
+	"and at least twice HOLD_US)"
+
 static ssize_t weapon_write(struct file *file, const char __user *user, size_t len, loff_t *pos)
 {
 	enum weapon weapon = (unsigned long)file_inode(file)->i_private;
@@ -182,8 +187,7 @@ static ssize_t weapon_write(struct file *file, const char __user *user, size_t l
 	mutex_unlock(&culprit_mutex);
 	if (err) {
 		pr_err(TSNSIM_NAME ": culprit \"%*pE\" refused: %s\n", (int)strlen(shown), shown,
-		       err == -ERANGE ? "out of range (CPU online, HOLD_US 1-100000, COUNT 1-1000000, PERIOD_US 1-10000000 and at least twice HOLD_US)" :
-		       "want [NAME] CPU HOLD_US [COUNT PERIOD_US]");
+		       err == -ERANGE ? HELP_RANGE : "want [NAME] CPU HOLD_US [COUNT PERIOD_US]");
 		return err;
 	}
 	return len;

@@ -150,7 +150,8 @@ static int step_set(void *data, u64 val)
 
 	if (ns < -MAX_STEP_NS || ns > MAX_STEP_NS)
 		return refuse("phc_step_ns", ns, "at most an hour");
-	tsnsim_phc_step(data, ns);
+	if (tsnsim_phc_step(data, ns))
+		return refuse("phc_step_ns", ns, "a PHC between 0 and 146 years");
 	return 0;
 }
 DEFINE_DEBUGFS_ATTRIBUTE_SIGNED(step_fops, NULL, step_set, "%lld\n");

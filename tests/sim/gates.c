@@ -13,7 +13,7 @@ struct segment {
 	s64 cycle_end;
 };
 
-/* The entry in force at t >= s->start. limit: the cycle in which a successor takes over ends there. */
+/* The entry in force at t >= s->start. limit: where a successor takes over, which ends a cycle. */
 static struct segment segment_at(const struct tsnsim_sched *s, s64 t, s64 limit)
 {
 	struct segment seg = { };
@@ -45,16 +45,18 @@ s64 tsnsim_gate_earliest(const struct tsnsim_sched *oper, const struct tsnsim_sc
 	s64 run = TSNSIM_NEVER;		/* start of the window being measured */
 	u32 left;
 
-	/* Every entry is seen at least twice in this many steps, so a window is found or none is. */
+	/* Every entry is seen twice in this many steps, so a window is found or there is none. */
 	left = oper ? 2 * oper->n + 3 : 2;
 	while (left && t < change) {
 		struct segment seg = { .mask = ~0U, .end = change, .cycle_end = change };
 
 		left--;
-		if (oper && t >= oper->start)
+		if (oper && t >= oper->start) {
 			seg = segment_at(oper, t, change);
-		else if (oper)
-			seg.end = seg.cycle_end = min(oper->start, change);
+		} else if (oper) {
+			seg.end = min(oper->start, change);
+			seg.cycle_end = seg.end;
+		}
 		if (!(seg.mask & gate_mask)) {
 			run = TSNSIM_NEVER;
 		} else {

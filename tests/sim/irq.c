@@ -82,13 +82,60 @@ int tsnsim_irq_request(struct tsnsim_vec *vec, int nr)
 
 void tsnsim_irq_free(struct tsnsim_vec *vec)
 {
+	/* the port is closed: nobody sets the timer again */
+	hrtimer_cancel(&vec->hold_timer);
+	vec->held = false;
 	/* an interrupt may still be on its way to another CPU */
 	kick_all_cpus_sync();
 	free_irq(vec->irq, vec);
 }
 
+bool tsnsim_irq_allowed(struct tsnsim_vec *vec, u32 usecs, s64 now)
+{
+	struct tsnsim_port *port = vec->port;
+	s64 due;
+
+	if (usecs <= 3 || vec->rx_len >= port->rx_ring_size / 2)
+		goto now;
+	due = port->model->throttles ? vec->last_irq_raw : now;
+	due += usecs * NSEC_PER_USEC;
+	if (due <= now)
+		goto now;
+	if (!vec->held || due < vec->held_until) {
+		vec->held = true;
+		vec->held_until = due;
+		hrtimer_start(&vec->hold_timer, ktime_add_ns(ktime_get(), due - now),
+			      HRTIMER_MODE_ABS_HARD);
+	}
+	return false;
+now:
+	vec->last_irq_raw = now;
+	return true;
+}
+
+static enum hrtimer_restart hold_timer(struct hrtimer *t)
+{
+	struct tsnsim_vec *vec = container_of(t, struct tsnsim_vec, hold_timer);
+	struct tsnsim_pair *pair = vec->port->pair;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&pair->lock, flags);
+	vec->held = false;
+	vec->last_irq_raw = tsnsim_raw_now();
+	raw_spin_unlock_irqrestore(&pair->lock, flags);
+	tsnsim_irq_raise(vec);
+	return HRTIMER_NORESTART;
+}
+
+void tsnsim_irq_init(struct tsnsim_vec *vec)
+{
+	hrtimer_init(&vec->hold_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);
+	vec->hold_timer.function = hold_timer;
+}
+
 void tsnsim_irq_raise(struct tsnsim_vec *vec)
 {
+	unsigned int cpu = READ_ONCE(vec->irq_cpu);
 	bool hard = in_hardirq();
 
 	/*
@@ -98,10 +145,12 @@ void tsnsim_irq_raise(struct tsnsim_vec *vec)
 	if (!hard)
 		local_bh_disable();
 	preempt_disable();
-	if (hard && READ_ONCE(vec->irq_cpu) == smp_processor_id())
+	if (!cpu_online(cpu))
+		cpu = smp_processor_id();
+	if (hard && cpu == smp_processor_id())
 		generic_handle_irq(vec->irq);
 	else	/* -EBUSY: one is pending, and it will find what is new */
-		smp_call_function_single_async(READ_ONCE(vec->irq_cpu), &vec->csd);
+		smp_call_function_single_async(cpu, &vec->csd);
 	preempt_enable();
 	if (!hard)
 		local_bh_enable();

@@ -63,7 +63,7 @@ static void igc_encode(struct tsnsim_port *port, struct tsnsim_frame *f, s64 txt
 	else if (offset < 0)
 		offset = 0;
 
-	/* The part's, by its PHC: the cycle of the fetch, with the flag the next, never an older. */
+	/* The part's, by its PHC: the cycle of the fetch, with the flag the next, never older. */
 	phc_cycle = div_floor(tsnsim_phc_at(port, f->enq_raw) - base, cycle);
 	if (f->first_in_cycle)
 		phc_cycle++;
@@ -80,10 +80,12 @@ void tsnsim_launch_encode(struct tsnsim_port *port, struct tsnsim_frame *f, s64 
 	f->has_launch = true;
 	switch (port->model->launch) {
 	case TSNSIM_LAUNCH_EXACT:
-		f->launch_phc = txtime;
+		f->launch_phc = min(txtime, TSNSIM_MAX_PHC_NS);
 		break;
 	case TSNSIM_LAUNCH_IGC:
 		igc_encode(port, f, txtime, notes);
+		/* with mqprio igc programs strict priority and nothing else */
+		f->has_launch = !(port->model->mqprio_ends_launch && port->mqprio_on);
 		break;
 	case TSNSIM_LAUNCH_IGB:
 		/* ns of the second in steps of 32; the nearer half second is taken to be meant */

@@ -13,6 +13,7 @@
 #include "tsnsim.h"
 
 #define MAX_PORTS	(2 * TSNSIM_MAX_PAIRS)
+#define MAX_OFFSET_NS	(3600LL * NSEC_PER_SEC)
 
 static unsigned int pairs = 1;
 module_param(pairs, uint, 0444);
@@ -37,6 +38,7 @@ MODULE_PARM_DESC(queues, "TX queues, 1 to 8, fewer than the model has; 0: as the
 
 static long long phc_offset_ns[MAX_PORTS];
 static int n_offset;
+
 static int param_set_s64(const char *val, const struct kernel_param *kp)
 {
 	return kstrtoll(val, 0, (long long *)kp->arg);
@@ -51,6 +53,7 @@ static const struct kernel_param_ops param_ops_s64 = {
 	.set = param_set_s64,
 	.get = param_get_s64,
 };
+
 #define param_check_s64(name, p) __param_check(name, p, long long)
 module_param_array_named(phc_offset_ns, phc_offset_ns, s64, &n_offset, 0444);
 MODULE_PARM_DESC(phc_offset_ns, "PHC minus CLOCK_TAI at load, for each port, up to an hour (0)");
@@ -67,6 +70,8 @@ MODULE_PARM_DESC(bounce_ms, "How long the link is down after a reset, 1 to 10000
 unsigned int tsnsim_reset_step_ns = 1000;
 module_param_named(reset_step_ns, tsnsim_reset_step_ns, uint, 0444);
 MODULE_PARM_DESC(reset_step_ns, "How far a reset moves the PHC, 0 to 1000000 ns (1000)");
+
+s64 tsnsim_epoch_raw, tsnsim_epoch_tai;
 
 static struct tsnsim_pair *all[TSNSIM_MAX_PAIRS];
 
@@ -219,12 +224,13 @@ static int params_check(void)
 			       speed_mbps, name, m->max_speed_mbps);
 			return -EINVAL;
 		}
-		if (abs(phc_offset_ns[i]) > 3600LL * NSEC_PER_SEC) {
+		if (phc_offset_ns[i] > MAX_OFFSET_NS || phc_offset_ns[i] < -MAX_OFFSET_NS) {
 			pr_err(TSNSIM_NAME ": phc_offset_ns=%lld refused: at most an hour\n",
 			       phc_offset_ns[i]);
 			return -ERANGE;
 		}
-		if (abs(phc_drift_ppb[i]) > TSNSIM_MAX_DRIFT_PPB) {
+		if (phc_drift_ppb[i] > TSNSIM_MAX_DRIFT_PPB ||
+		    phc_drift_ppb[i] < -TSNSIM_MAX_DRIFT_PPB) {
 			pr_err(TSNSIM_NAME ": phc_drift_ppb=%d refused: want -1000000 to 1000000\n",
 			       phc_drift_ppb[i]);
 			return -ERANGE;
@@ -249,15 +255,21 @@ static void destroy_all(void)
 	for (i = 0; i < TSNSIM_MAX_PAIRS; i++)
 		if (all[i])
 			pair_destroy(all[i]);
+	WARN(atomic_read(&tsnsim_frames_alive), TSNSIM_NAME ": %d frames leaked\n",
+	     atomic_read(&tsnsim_frames_alive));
 }
 
 static int __init tsnsim_init(void)
 {
+	struct system_time_snapshot snap;
 	int i, err;
 
 	err = params_check();
 	if (err)
 		return err;
+	ktime_get_snapshot(&snap);
+	tsnsim_epoch_raw = ktime_to_ns(snap.raw);
+	tsnsim_epoch_tai = tsnsim_snapshot_tai(&snap);
 	tsnsim_debugfs_init();
 	err = tsnsim_culprit_init(tsnsim_debugfs_root);
 	if (err)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The MAC merge sublayer (IEEE 802.3 clause 99) as far as ethtool sees it: what is asked for, and whether the peer confirms
- * it. No frame is ever cut in the model.
+ * The MAC merge sublayer (IEEE 802.3 clause 99) as far as ethtool sees it: what is asked for, and
+ * whether the peer confirms it. No frame is ever cut in the model.
  */
 #include "tsnsim.h"
 

@@ -11,7 +11,7 @@
 #include <linux/timekeeping.h>
 #include "tsnsim.h"
 
-#define ONE	(1ULL << TSNSIM_PHC_SHIFT)
+#define ONE	BIT_ULL(TSNSIM_PHC_SHIFT)
 
 static struct tsnsim_port *to_port(struct ptp_clock_info *info)
 {
@@ -115,22 +115,29 @@ void tsnsim_phc_set_drift(struct tsnsim_port *port, s32 ppb)
 	tsnsim_kick(port->pair);
 }
 
-void tsnsim_phc_step(struct tsnsim_port *port, s64 ns)
+int tsnsim_phc_step(struct tsnsim_port *port, s64 ns)
 {
+	struct tsnsim_phc_map *m;
 	unsigned long flags;
+	int err = -ERANGE;
+	s64 phc;
 
 	raw_spin_lock_irqsave(&port->pair->lock, flags);
 	tsnsim_wire_run(port->pair);
-	map_restart(port)->phc0 += ns;
+	m = map_restart(port);
+	if (!check_add_overflow(m->phc0, ns, &phc) && phc >= 0 && phc <= TSNSIM_MAX_PHC_NS) {
+		m->phc0 = phc;
+		err = 0;
+	}
 	tsnsim_wire_run(port->pair);
 	raw_spin_unlock_irqrestore(&port->pair->lock, flags);
 	tsnsim_kick(port->pair);
+	return err;
 }
 
 static int phc_adjtime(struct ptp_clock_info *info, s64 delta)
 {
-	tsnsim_phc_step(to_port(info), delta);
-	return 0;
+	return tsnsim_phc_step(to_port(info), delta);
 }
 
 static int phc_gettimex(struct ptp_clock_info *info, struct timespec64 *ts,
@@ -157,8 +164,7 @@ static int phc_settime(struct ptp_clock_info *info, const struct timespec64 *ts)
 	struct tsnsim_phc_map *m;
 	unsigned long flags;
 
-	/* keeps sums of schedules and launch times inside 63 bits */
-	if (ns < 0 || ns > S64_MAX / 2)
+	if (ns < 0 || ns > TSNSIM_MAX_PHC_NS)
 		return -ERANGE;
 	raw_spin_lock_irqsave(&port->pair->lock, flags);
 	tsnsim_wire_run(port->pair);
@@ -196,7 +202,6 @@ s64 tsnsim_snapshot_tai(const struct system_time_snapshot *snap)
 int tsnsim_phc_register(struct tsnsim_port *port, s64 offset_ns, s32 drift_ppb)
 {
 	struct tsnsim_phc *phc = &port->phc;
-	struct system_time_snapshot snap;
 	int i;
 
 	phc->info = (struct ptp_clock_info) {
@@ -209,11 +214,10 @@ int tsnsim_phc_register(struct tsnsim_port *port, s64 offset_ns, s32 drift_ppb)
 		.getcrosststamp = port->model->crosststamp ? phc_crosststamp : NULL,
 	};
 	strscpy(phc->info.name, port->dev->name, sizeof(phc->info.name));
-	ktime_get_snapshot(&snap);
 	phc->drift_ppb = drift_ppb;
 	phc->map[0] = (struct tsnsim_phc_map) {
-		.raw0 = ktime_to_ns(snap.raw),
-		.phc0 = tsnsim_snapshot_tai(&snap) + offset_ns,
+		.raw0 = tsnsim_epoch_raw,
+		.phc0 = tsnsim_epoch_tai + offset_ns,
 		.mult = phc_mult(phc),
 	};
 	for (i = 1; i < TSNSIM_PHC_MAPS; i++)

@@ -6,6 +6,8 @@
 #include <linux/rtnetlink.h>
 #include "tsnsim.h"
 
+atomic_t tsnsim_frames_alive = ATOMIC_INIT(0);
+
 struct tsnsim_frame *tsnsim_frame_alloc(u32 len)
 {
 	u32 padded = max_t(u32, len, ETH_ZLEN);
@@ -14,6 +16,7 @@ struct tsnsim_frame *tsnsim_frame_alloc(u32 len)
 	f = kmalloc(struct_size(f, data, padded), GFP_ATOMIC | __GFP_NOWARN);
 	if (!f)
 		return NULL;
+	atomic_inc(&tsnsim_frames_alive);
 	memset(f, 0, sizeof(*f));
 	memset(f->data + len, 0, padded - len);
 	memset(f->fault, -1, sizeof(f->fault));
@@ -27,8 +30,9 @@ void tsnsim_frame_free(struct tsnsim_frame *f)
 {
 	if (!f)
 		return;
-	kfree(f->twin);
+	tsnsim_frame_free(f->twin);	/* which has none itself */
 	kfree(f);
+	atomic_dec(&tsnsim_frames_alive);
 }
 
 void tsnsim_port_twin(struct tsnsim_port *port, struct tsnsim_frame *f)
@@ -52,23 +56,23 @@ void tsnsim_port_queue(struct tsnsim_port *port, struct tsnsim_frame *f)
 	q->used++;
 }
 
-/* Would the driver or the part refuse this frame? Counts it. Lock held. */
-static bool port_refuses(struct tsnsim_port *port, const struct tsnsim_frame *f)
+bool tsnsim_port_refuses(struct tsnsim_port *port, const struct tsnsim_frame *f)
 {
 	struct tsnsim_txq *q = &port->txq[f->queue];
-	u32 tag = f->data[12] == 0x81 && f->data[13] == 0x00 ? VLAN_HLEN : 0;
+	bool tagged = f->data[12] == 0x81 && f->data[13] == 0x00;
+	u32 tag = tagged && port->model->sdu_without_tag ? VLAN_HLEN : 0;
 
-	if (!port->pair->link_up)
-		return true;
-	if (q->gate_closed) {
+	if (q->gate_closed) {	/* igc counts these nowhere */
 		q->closed_drops++;
 		return true;
 	}
-	if (q->max_frame && f->len > q->max_frame + tag) {
+	if (q->max_frame && f->len > q->max_frame + tag)
 		q->sdu_drops++;
-		return true;
-	}
-	return port->tsn_active && f->len > TSNSIM_TSN_MAX_FRAME;
+	else if (port->pair->link_up &&
+		 !(port->tsn_active && f->len > TSNSIM_TSN_MAX_FRAME))
+		return false;
+	port->stats.tx_dropped++;
+	return true;
 }
 
 static netdev_tx_t port_xmit(struct sk_buff *skb, struct net_device *dev)
@@ -109,16 +113,13 @@ static netdev_tx_t port_xmit(struct sk_buff *skb, struct net_device *dev)
 			memset(empty->data, 0, ETH_ZLEN);
 			empty->queue = queue;
 			empty->driver_made = true;
-		} else {
-			f->has_launch = false;
 		}
 	}
 	skb_tx_timestamp(skb);
 
 	raw_spin_lock_irqsave(&pair->lock, flags);
-	refused = port_refuses(port, f);
+	refused = tsnsim_port_refuses(port, f);
 	if (refused) {
-		port->stats.tx_dropped++;
 		tsnsim_stamp_cancel(port, f->slot);
 	} else {
 		if (empty) {
@@ -386,6 +387,7 @@ static void port_init(struct tsnsim_port *port)
 		port->txq[i].gate = i;
 		vec->port = port;
 		vec->irq = -1;
+		tsnsim_irq_init(vec);
 		INIT_LIST_HEAD(&vec->rx);
 		vec->done_tail = &vec->done;
 	}
@@ -437,7 +439,6 @@ struct tsnsim_port *tsnsim_port_create(struct tsnsim_pair *pair, int index,
 	dev->watchdog_timeo = 5 * HZ;
 	dev->min_mtu = ETH_MIN_MTU;
 	dev->max_mtu = 9216;
-	dev->priv_flags |= IFF_UNICAST_FLT;
 	/* a transmitted skb is kept with its cb until it is stamped */
 	dev->priv_flags &= ~IFF_TX_SKB_SHARING;
 	dev->features |= NETIF_F_HW_TC | NETIF_F_RXHASH;
@@ -476,6 +477,8 @@ void tsnsim_port_free(struct tsnsim_port *port)
 	int i;
 
 	/* an interrupt that was raised just before may still be on its way to another CPU */
+	for (i = 0; i < port->n_vec; i++)
+		hrtimer_cancel(&port->vec[i].hold_timer);
 	kick_all_cpus_sync();
 	cancel_work_sync(&port->garbage_work);
 	garbage_work(&port->garbage_work);

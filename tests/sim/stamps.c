@@ -142,38 +142,46 @@ static enum hrtimer_restart late_timer(struct hrtimer *t)
 			next = min(next, at);
 		}
 	}
+	/* under the lock, since a stamp that comes meanwhile sets the timer too */
+	if (next != KTIME_MAX)
+		hrtimer_start(t, next, HRTIMER_MODE_ABS_SOFT);
 	spin_unlock_irqrestore(&port->late_stamps.lock, flags);
 	while ((skb = __skb_dequeue(&due))) {
 		deliver(port, skb);
 		dev_consume_skb_any(skb);
 	}
-	if (next == KTIME_MAX)
-		return HRTIMER_NORESTART;
-	hrtimer_set_expires(t, next);
-	return HRTIMER_RESTART;
+	return HRTIMER_NORESTART;
+}
+
+static void deliver_later(struct tsnsim_port *port, struct sk_buff *skb)
+{
+	ktime_t at = ktime_add_ns(ktime_get(), tsnsim_done(skb)->delay_ns);
+	unsigned long flags;
+
+	/* from here on delay_ns is the time at which to deliver */
+	tsnsim_done(skb)->delay_ns = at;
+	spin_lock_irqsave(&port->late_stamps.lock, flags);
+	__skb_queue_tail(&port->late_stamps, skb);
+	if (!hrtimer_is_queued(&port->late_timer) ||
+	    hrtimer_get_expires(&port->late_timer) > at)
+		hrtimer_start(&port->late_timer, at, HRTIMER_MODE_ABS_SOFT);
+	spin_unlock_irqrestore(&port->late_stamps.lock, flags);
 }
 
 void tsnsim_stamp_complete(struct tsnsim_port *port, struct sk_buff *skb, int budget)
 {
 	struct tsnsim_done *done = tsnsim_done(skb);
 
-	if (!done->stamp) {
-		slot_release(port, done->slot);
-	} else if (done->lose) {
-		stamp_lost(port, done->slot);
-	} else if (done->delay_ns) {
-		/* from here on delay_ns is the time at which to deliver; the skb may be gone at once */
-		ktime_t at = done->delay_ns + ktime_get();
-
-		done->delay_ns = at;
-		skb_queue_tail(&port->late_stamps, skb);
-		if (!hrtimer_is_queued(&port->late_timer) ||
-		    hrtimer_get_expires(&port->late_timer) > at)
-			hrtimer_start(&port->late_timer, at, HRTIMER_MODE_ABS_SOFT);
+	if (done->stamp && !done->lose && done->delay_ns) {
+		deliver_later(port, skb);
 		return;
-	} else {
-		deliver(port, skb);
 	}
+	if (!done->stamp)
+		slot_release(port, done->slot);
+	else if (done->lose)
+		stamp_lost(port, done->slot);
+	else
+		deliver(port, skb);
 	napi_consume_skb(skb, budget);
 }
 

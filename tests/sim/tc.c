@@ -209,16 +209,17 @@ static void max_sdu_set(struct tsnsim_port *port, const struct tc_taprio_qopt_of
 	for (i = 0; i < port->n_txq; i++)
 		port->txq[i].max_frame = 0;
 	if (port->model->gate_per_txq) {
-		/* igc counts two bytes less than the header it adds */
 		for (i = 0; i < port->n_txq; i++)
 			if (qopt->max_sdu[i])
-				port->txq[i].max_frame = qopt->max_sdu[i] + ETH_HLEN - ETH_TLEN;
+				port->txq[i].max_frame = qopt->max_sdu[i] +
+							 port->model->sdu_header;
 		return;
 	}
 	for (tc = 0; tc < port->n_tc; tc++)
 		for (i = port->tc_offset[tc]; i < port->tc_offset[tc] + port->tc_count[tc]; i++)
 			if (qopt->max_sdu[tc])
-				port->txq[i].max_frame = qopt->max_sdu[tc] + ETH_HLEN;
+				port->txq[i].max_frame = qopt->max_sdu[tc] +
+							 port->model->sdu_header;
 }
 
 /* Retires the schedules; they are freed in process context. Lock held. */
@@ -307,7 +308,9 @@ static int taprio_destroy(struct tsnsim_port *port)
 	for (i = 0; i < port->n_txq; i++) {
 		port->txq[i].max_frame = 0;
 		port->txq[i].gate_closed = false;
+		port->txq[i].window_drops = 0;	/* as enetc; igc has none */
 	}
+	port->stats.qbv_config_change_errors = 0;
 	tsnsim_port_decided(port, tsnsim_raw_now());
 	tsnsim_wire_run(pair);
 	raw_spin_unlock_irqrestore(&pair->lock, flags);

@@ -11,10 +11,25 @@
  * Every instant at which something happens in the model is computed, never read from a clock when
  * a timer happened to fire: a late timer delays the delivery of a frame, not its stamps.
  *
- * Locking. tsnsim_pair.lock (raw, irq-safe) covers all model state of both ports: queues, cable,
- * PHC maps, schedules, faults and counters. It is held for short, bounded work only; frames and
- * skbs are allocated and freed outside of hard interrupts.
+ * Locking, outermost first:
+ *   rtnl_lock            taken by the stack around ndo_setup_tc, ndo_bpf, ethtool, open and stop;
+ *                        xdp_prog, n_tc, taprio_on, autoneg are written under it
+ *   culprit_mutex        debugfs only; nothing else is taken inside but the irq core's own locks
+ *   __netif_tx_lock      a TX queue of one port, by the stack or by an XDP transmit; never two
+ *   tsnsim_pair.lock     raw and irq-safe: hard interrupts (timers, on the rt kernel too) take it.
+ *                        Covers all model state of both ports: queues, cable, PHC maps, schedules,
+ *                        faults, moderation, counters. Inside are only raw locks of the timer and
+ *                        workqueue cores: no allocation, no skb or frame is freed, nothing printed.
+ *   late_stamps.lock     a leaf; softirq (on rt its thread), never inside tsnsim_pair.lock
+ * Each work item and timer is cancelled in port_stop() or tsnsim_port_unregister(), after what
+ * starts it was shut off: first the link (going, open), then timers and interrupts, then memory.
+ * Timers: tx, rx and moderation are HARD, because a soft timer of the rt kernel waits behind other
+ * threads; late_timer is SOFT, because it hands skbs to sockets.
  */
+#ifndef CONFIG_64BIT
+#error "PHC arithmetic needs 128-bit integers"
+#endif
+
 #ifndef TSNSIM_H
 #define TSNSIM_H
 
@@ -51,6 +66,14 @@ enum tsnsim_launch {
 	TSNSIM_LAUNCH_ENETC,	/* 25 bits of txtime >> 5 */
 };
 
+/* Whose driver a model imitates: names of counters, rules of coalescing and EEE (ethtool.c). */
+enum tsnsim_driver {
+	TSNSIM_DRIVER_NONE,	/* the union of all */
+	TSNSIM_DRIVER_IGC,
+	TSNSIM_DRIVER_IGB,
+	TSNSIM_DRIVER_ENETC,
+};
+
 /* One row of the table in models.c; what each field means is told there. */
 struct tsnsim_model {
 	const char *name;
@@ -58,6 +81,7 @@ struct tsnsim_model {
 	u8 tx_queues;
 	u8 rx_queues;
 	u32 max_speed_mbps;
+	enum tsnsim_driver driver;
 	u8 stamp_slots;
 	enum tsnsim_launch launch;
 	u8 launch_queues;
@@ -68,6 +92,8 @@ struct tsnsim_model {
 	bool caps_taprio;
 	bool broken_mqprio;
 	bool queue_max_sdu;
+	u8 sdu_header;
+	bool sdu_without_tag;
 	bool gate_per_txq;
 	bool strict_cycle;
 	bool cycle_extension;
@@ -82,12 +108,14 @@ struct tsnsim_model {
 	bool etf_needs_tc;
 	bool etf_excludes_taprio;
 	bool one_queue_per_tc;
+	bool mqprio_ends_launch;
 	bool queue0_first;
 	bool xdp_kfuncs;
 	bool xdp_takes_rings;
 	bool crosststamp;
 	bool vlan_strip;
 	bool preemption;
+	bool throttles;
 };
 
 extern const struct tsnsim_model tsnsim_models[];
@@ -187,6 +215,10 @@ struct tsnsim_vec {
 	int irq;
 	char irq_name[IFNAMSIZ + 16];
 	int irq_cpu;			/* the CPU that takes the interrupt */
+	struct hrtimer hold_timer;	/* interrupt moderation */
+	bool held;
+	s64 held_until;			/* raw, if held */
+	s64 last_irq_raw;
 	call_single_data_t csd;
 	struct page_pool *pool;
 	struct xdp_rxq_info xdp_rxq;
@@ -205,6 +237,7 @@ struct tsnsim_phc_map {
 #define TSNSIM_PHC_MAPS		4
 #define TSNSIM_MAX_ADJ_PPB	62499999
 #define TSNSIM_MAX_DRIFT_PPB	1000000
+#define TSNSIM_MAX_PHC_NS	(S64_MAX / 2)	/* sums with cycles stay in 63 bits */
 
 struct tsnsim_phc {
 	struct ptp_clock_info info;
@@ -224,7 +257,7 @@ struct tsnsim_port_stats {
 	u64 tx_packets, tx_bytes, tx_dropped, tx_empty_frames;
 	u64 rx_crc_errors, rx_missed, rx_oversize, rx_filtered, cable_lost;
 	u64 tx_hwtstamp_skipped, tx_hwtstamp_timeouts, tx_hwtstamps;
-	u64 launch_late, qbv_config_change_errors;
+	u64 launch_late, qbv_config_change_errors, lpi_wakes;
 };
 
 struct tsnsim_port {
@@ -239,7 +272,8 @@ struct tsnsim_port {
 
 	struct tsnsim_txq txq[TSNSIM_MAX_QUEUES];
 	struct tsnsim_vec vec[TSNSIM_MAX_QUEUES];
-	u32 kick;			/* vectors to interrupt, bit mask */
+	u32 kick;			/* vectors to interrupt, bit mask: at once */
+	u32 kick_rx, kick_tx;		/* as the coalescing settings allow */
 	s64 wire_free_raw;
 	struct hrtimer tx_timer;
 	struct hrtimer rx_timer;
@@ -334,6 +368,8 @@ static inline s64 tsnsim_bytes_ns(u32 speed_mbps, u32 n)
 int tsnsim_pair_set_speed(struct tsnsim_pair *pair, u32 mbps);
 extern unsigned int tsnsim_bounce_ms;
 extern unsigned int tsnsim_reset_step_ns;
+/* One instant at load in both clocks: all PHCs start there, so equal ones agree to the last bit. */
+extern s64 tsnsim_epoch_raw, tsnsim_epoch_tai;
 
 /* port.c: netdev life cycle, transmit path, link state */
 /* Allocates a port and its PHC; unregistered. ERR_PTR on failure. */
@@ -344,9 +380,13 @@ void tsnsim_port_unregister(struct tsnsim_port *port);
 void tsnsim_port_free(struct tsnsim_port *port);
 /* A frame of len bytes (padded to 60 with zeros), without content; NULL without memory. */
 struct tsnsim_frame *tsnsim_frame_alloc(u32 len);
+/* Frames that exist; not 0 when the module goes is a leak, and is said. */
+extern atomic_t tsnsim_frames_alive;
 void tsnsim_frame_free(struct tsnsim_frame *f);
-/* Appends f to its TX queue: stamp slot, faults, serialisation time. Owns f from here. Lock held. */
+/* Appends f to its TX queue: faults, serialisation time. Owns f from here. Lock held. */
 void tsnsim_port_queue(struct tsnsim_port *port, struct tsnsim_frame *f);
+/* Would the driver or the part refuse this frame? Counts it. Lock held. */
+bool tsnsim_port_refuses(struct tsnsim_port *port, const struct tsnsim_frame *f);
 /* Prepares the twin of a frame that a duplicate fault may hit. Lock not held. */
 void tsnsim_port_twin(struct tsnsim_port *port, struct tsnsim_frame *f);
 /* Recomputes link_up; the carrier of the netdevs follows in a work item. Lock held. */
@@ -419,7 +459,8 @@ s64 tsnsim_phc_at(const struct tsnsim_port *port, s64 raw);
 s64 tsnsim_phc_to_raw(const struct tsnsim_port *port, s64 phc);
 /* CLOCK_TAI of a snapshot, which has no such member. */
 s64 tsnsim_snapshot_tai(const struct system_time_snapshot *snap);
-void tsnsim_phc_step(struct tsnsim_port *port, s64 ns);
+/* -ERANGE if the PHC would leave [0, TSNSIM_MAX_PHC_NS]; it is not moved then. */
+int tsnsim_phc_step(struct tsnsim_port *port, s64 ns);
 void tsnsim_phc_set_drift(struct tsnsim_port *port, s32 ppb);
 
 /* stamps.c */
@@ -436,6 +477,8 @@ void tsnsim_stamps_stop(struct tsnsim_port *port);
 
 /* ethtool.c */
 extern const struct ethtool_ops tsnsim_ethtool_ops;
+/* How long a frame must wait for a link that has been idle for idle_ns. Lock held. */
+s64 tsnsim_eee_wake_ns(const struct tsnsim_port *port, s64 idle_ns);
 void tsnsim_ethtool_init(struct tsnsim_port *port);
 
 /* merge.c */
@@ -452,6 +495,12 @@ void tsnsim_irq_release(struct tsnsim_vec *vec);
 int tsnsim_irq_request(struct tsnsim_vec *vec, int nr);
 void tsnsim_irq_free(struct tsnsim_vec *vec);
 void tsnsim_irq_raise(struct tsnsim_vec *vec);
+/*
+ * Interrupt moderation: may the vector interrupt now? If not, its timer is set. usecs is the
+ * setting; 0 to 3 hold nothing back (igc and igb: 1 and 3 mean "adaptive"). Lock held.
+ */
+bool tsnsim_irq_allowed(struct tsnsim_vec *vec, u32 usecs, s64 now);
+void tsnsim_irq_init(struct tsnsim_vec *vec);
 
 /* faults.c. Lock held except for the debugfs file operations. */
 void tsnsim_fault_frame(struct tsnsim_port *port, struct tsnsim_frame *f);

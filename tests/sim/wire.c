@@ -18,14 +18,15 @@ struct departure {
 };
 
 /*
- * When could the head of queue q leave? raw is TSNSIM_NEVER if its gate never lets it. At a change
- * of the clock or of a schedule wire_free_raw is moved up to that instant, because everything
- * before it has been decided: so no old map is needed here.
+ * When could the head of queue q leave, not before that raw time? raw is TSNSIM_NEVER if its gate
+ * never lets it. At a change of the clock or of a schedule wire_free_raw is moved up to that
+ * instant, because everything before it has been decided: so no old map is needed here.
  */
-static struct departure head_departure(struct tsnsim_port *port, struct tsnsim_txq *q)
+static struct departure head_departure(struct tsnsim_port *port, struct tsnsim_txq *q,
+				       s64 not_before)
 {
 	struct tsnsim_frame *f = list_first_entry(&q->ring, struct tsnsim_frame, node);
-	struct departure d = { .q = q, .raw = max(port->wire_free_raw, f->enq_raw) };
+	struct departure d = { .q = q, .raw = max(not_before, f->enq_raw) };
 	s64 phc, t;
 
 	d.phc = tsnsim_phc_at(port, d.raw);
@@ -93,7 +94,11 @@ static void complete_tx(struct tsnsim_port *port, struct tsnsim_frame *f, bool s
 	*vec->done_tail = f->skb;
 	vec->done_tail = &f->skb->next;
 	f->skb = NULL;
-	port->kick |= BIT(f->queue);
+	/* what throttles has another interrupt for TX stamps */
+	if (port->model->throttles)
+		port->kick |= BIT(f->queue);
+	else
+		port->kick_tx |= BIT(f->queue);
 }
 
 static void fly(struct tsnsim_port *to, struct tsnsim_frame *f)
@@ -182,32 +187,50 @@ static bool drop_misfit(struct tsnsim_port *port, struct tsnsim_txq *q)
 	return true;
 }
 
+/* The head that leaves first, not before that raw time. Has a frame been dropped, ask again. */
+static bool first_departure(struct tsnsim_port *port, s64 not_before, struct departure *best,
+			    bool *dropped)
+{
+	bool found = false;
+	int i;
+
+	for (i = 0; i < port->n_txq; i++) {
+		struct departure d;
+
+		if (list_empty(&port->txq[i].ring))
+			continue;
+		d = head_departure(port, &port->txq[i], not_before);
+		if (d.raw == TSNSIM_NEVER) {
+			*dropped |= drop_misfit(port, &port->txq[i]);
+			continue;
+		}
+		if (!found || goes_before(&d, best)) {
+			*best = d;
+			found = true;
+		}
+	}
+	return found;
+}
+
 /* Lets everything leave that is due by now. Returns the next departure or TSNSIM_NEVER. */
 static s64 run_tx(struct tsnsim_port *port, s64 now)
 {
-	struct departure best, d;
-	bool found, again;
-	int i;
+	struct departure best;
+	bool found, dropped;
+	s64 wake;
 
 	for (;;) {
-		found = again = false;
-		for (i = 0; i < port->n_txq; i++) {
-			if (list_empty(&port->txq[i].ring))
-				continue;
-			d = head_departure(port, &port->txq[i]);
-			if (d.raw == TSNSIM_NEVER) {
-				again |= drop_misfit(port, &port->txq[i]);
-				continue;
-			}
-			if (!found || goes_before(&d, &best)) {
-				best = d;
-				found = true;
-			}
-		}
-		if (found && best.raw <= now)
+		dropped = false;
+		found = first_departure(port, port->wire_free_raw, &best, &dropped);
+		wake = found ? tsnsim_eee_wake_ns(port, best.raw - port->wire_free_raw) : 0;
+		if (wake)	/* the first who wants to leave wakes the link, for all */
+			found = first_departure(port, best.raw + wake, &best, &dropped);
+		if (found && best.raw <= now) {
+			port->stats.lpi_wakes += !!wake;
 			depart(port, &best);
-		else if (!again)
+		} else if (!dropped) {
 			return found ? best.raw : TSNSIM_NEVER;
+		}
 	}
 }
 
@@ -287,7 +310,7 @@ static void arrive(struct tsnsim_port *port, struct tsnsim_frame *f)
 				  f->mark_raw + f->wire_ns : f->mark_raw);
 	list_add_tail(&f->node, &vec->rx);
 	vec->rx_len++;
-	port->kick |= BIT(f->queue);
+	port->kick_rx |= BIT(f->queue);
 }
 
 static s64 run_rx(struct tsnsim_port *port, s64 now)
@@ -357,6 +380,26 @@ void tsnsim_wire_run(struct tsnsim_pair *pair)
 	}
 }
 
+/* The vectors of a port that may interrupt now. Lock held. */
+static u32 take_kicks(struct tsnsim_port *port)
+{
+	u32 kick = port->kick, held = port->kick_rx | port->kick_tx;
+	s64 now = tsnsim_raw_now();
+	int v;
+
+	for (v = 0; port->open && held >> v; v++) {
+		u32 rx = port->kick_rx & BIT(v) ? port->coalesce.rx_coalesce_usecs : U32_MAX;
+		u32 tx = port->kick_tx & BIT(v) ? port->coalesce.tx_coalesce_usecs : U32_MAX;
+
+		if (held & BIT(v) && tsnsim_irq_allowed(&port->vec[v], min(rx, tx), now))
+			kick |= BIT(v);
+	}
+	port->kick = 0;
+	port->kick_rx = 0;
+	port->kick_tx = 0;
+	return port->open ? kick : 0;
+}
+
 void tsnsim_kick(struct tsnsim_pair *pair)
 {
 	unsigned long flags;
@@ -364,11 +407,12 @@ void tsnsim_kick(struct tsnsim_pair *pair)
 	int i, v;
 
 	for (i = 0; i < 2; i++) {
-		if (!READ_ONCE(pair->port[i]->kick))
+		struct tsnsim_port *port = pair->port[i];
+
+		if (!(READ_ONCE(port->kick) | READ_ONCE(port->kick_rx) | READ_ONCE(port->kick_tx)))
 			continue;
 		raw_spin_lock_irqsave(&pair->lock, flags);
-		kick = pair->port[i]->kick;
-		pair->port[i]->kick = 0;
+		kick = take_kicks(port);
 		raw_spin_unlock_irqrestore(&pair->lock, flags);
 		for (v = 0; kick >> v; v++)
 			if (kick & BIT(v))

@@ -26,13 +26,12 @@ static bool xdp_transmit(struct tsnsim_port *port, const void *data, u32 len)
 	__netif_tx_lock(nq, smp_processor_id());
 	txq_trans_cond_update(nq);
 	raw_spin_lock_irqsave(&port->pair->lock, flags);
-	if (port->pair->link_up && port->txq[queue].used < port->tx_ring_size &&
-	    !port->txq[queue].gate_closed) {
+	if (port->txq[queue].used >= port->tx_ring_size) {
+		port->stats.tx_dropped++;
+	} else if (!tsnsim_port_refuses(port, f)) {
 		tsnsim_port_queue(port, f);
 		tsnsim_wire_run(port->pair);
 		sent = true;
-	} else {
-		port->stats.tx_dropped++;
 	}
 	raw_spin_unlock_irqrestore(&port->pair->lock, flags);
 	__netif_tx_unlock(nq);

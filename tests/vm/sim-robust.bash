@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# How the simulated ports stand rough handling: run by sim-robust.bats. The run fails
-# on any warning in the kernel's log.
+# How the simulated ports stand rough handling: run by sim-robust.bats and sim-rt.bats. The run fails on any warning in
+# the kernel's log.
 
 free_kb()
 {
@@ -32,9 +32,10 @@ no_leak()
 
 	unload_under_traffic ideal
 	before=$(free_kb)
-	unload_under_traffic ideal i225 ls1028a
+	unload_under_traffic i225 ls1028a
 	after=$(free_kb)
-	echo "free memory: $before kB before, $after kB after 1800 frames in three loads and unloads"
+	# the module itself counts its frames, and warns if one is left
+	echo "free memory: $before kB before, $after kB after 1200 frames in two loads and unloads"
 	[ $((before - after)) -lt 600 ]
 	[ ! -e /sys/kernel/debug/tsnsim ]
 	fails grep -q tsn /proc/interrupts
@@ -68,27 +69,35 @@ namespace_deletion()
 	same "received" ${F[0.nrx]} 1
 }
 
-replace_under_load()
+# Schedules, classes, link, clock, rings, EEE, coalescing and XDP change while frames flow both ways. What a part refuses
+# (i225 a second schedule, i210 all of them) is refused under load too.
+change_under_load()
 {
 	local model i
 
 	for model; do
-		ports model=$model
-		traffic tsn0 tsn1 prio=0,len=1500,n=300
-		traffic tsn0 tsn1 prio=1,len=100,n=300
-		sleep 0.41
-		for i in 1 2 3 4 5; do
-			taprio $((i * 1000)) -- f:$((60000 + i * 1000)) 7:150000
+		ports model=$model bounce_ms=1
+		traffic tsn0 tsn1 prio=0,len=1500,n=150 prio=1,len=100,n=150
+		traffic tsn1 tsn0 prio=0,len=300,n=300
+		sleep 0.41	# to the middle of the traffic
+		for i in 1 2 3; do
+			taprio $((i * 1000)) -- f:$((60000 + i * 1000)) 7:150000 2>/dev/null || [ $model = i225 ] ||
+				[ $model = i210 ]
 		done
-		tc qdisc del dev tsn0 root
-		taprio 0 -- f:60000 7:150000
+		simxdp -n tsn1 pass >/dev/null
+		ethtool -G tsn0 tx 64 rx 64
+		ethtool -C tsn1 rx-usecs 100
+		ethtool --set-eee tsn0 eee on 2>/dev/null || [ $model = ls1028a ]
+		echo -500000000 >$knobs/tsn0/phc_step_ns
+		simxdp -n tsn1 drop >/dev/null
+		tc qdisc del dev tsn0 root 2>/dev/null || [ $model = i210 ]
+		tc qdisc replace dev tsn0 parent root handle 100: mqprio $four_classes hw 1 2>/dev/null || [ $model = i210 ]
 		echo 0 >$knobs/pair0/carrier
 		echo 1 >$knobs/pair0/carrier
-		echo -500000000 >$knobs/tsn0/phc_step_ns
-		ethtool -G tsn0 tx 64 rx 64
-		tc qdisc del dev tsn0 root
+		tc qdisc del dev tsn0 root 2>/dev/null || true
+		ethtool -G tsn0 tx 256 rx 256
 		wait
-		sleep 0.3
+		sleep 0.1
 		carrier tsn0
 		probe tsn0 tsn1 prio=0,len=60
 		same "$model: received" ${F[0.nrx]} 1

@@ -82,7 +82,12 @@ teardown_file() { rmmod tsnsim; }
 	phc_ctl tsn1 set 1000000 >/dev/null
 	[[ $(phc_ctl tsn1 get) == *"clock time is 10000"* ]]
 	phc_ctl tsn1 set >/dev/null
+	# a clock that would leave its range is not moved
+	phc_ctl tsn1 adj -3000000000 >/dev/null 2>&1 || true
+	a=$(cat $knobs/tsn1/phc_to_tai_ns)
+	[ $a -gt -100000000 ] && [ $a -lt 100000000 ]
 }
+
 
 @test "the cross time stamp is exact, and the parts without one refuse it" {
 	read -r _ offset <<<"$(simprobe -x /dev/ptp0)"
@@ -110,6 +115,77 @@ teardown_file() { rmmod tsnsim; }
 	[ "$(stat tsn1 sim_rx_filtered)" -gt "$before" ]
 }
 
+@test "EEE: a frame waits until the sleeping link has woken up, those behind it do not" {
+	local speed wake len=$((8 + 60 + 4 + 12))
+	# 802.3 table 78-4, in ns
+	for speed in 100:30000 1000:16500 2500:29440; do
+		IFS=: read -r speed wake <<<"$speed"
+		echo "$speed" >$knobs/pair0/speed_mbps
+		carrier tsn0
+		ethtool --set-eee tsn0 eee on tx-lpi on tx-timer 0
+		probe tsn0 tsn1 prio=3,len=60,at=0
+		same "one end alone" ${F[0.tx]} ${F[0.launch]}
+		ethtool --set-eee tsn1 eee on
+		probe tsn0 tsn1 prio=3,len=60,at=0 prio=3,len=60,at=100 prio=3,len=60,at=1000000
+		same "the first at $speed Mb/s" $((${F[0.tx]} - ${F[0.launch]})) "$wake"
+		same "one behind it" $((${F[1.tx]} - ${F[0.tx]})) $(((72 * 8000 + speed - 1) / speed + (96000 + speed - 1) / speed))
+		same "one much later" $((${F[2.tx]} - ${F[2.launch]})) "$wake"
+		ethtool --set-eee tsn1 eee off
+	done
+	same "counted" "$(stat tsn0 tx_lpi_counter)" 6
+	echo 1000 >$knobs/pair0/speed_mbps
+	carrier tsn0
+	ethtool --set-eee tsn1 eee on
+	ethtool --set-eee tsn0 tx-timer 100
+	probe tsn0 tsn1 prio=3,len=60,at=0 prio=3,len=60,at=90000 prio=3,len=60,at=300000
+	same "the transmitter sleeps 100 us after the last frame" \
+		"$((${F[0.tx]} - ${F[0.launch]})) $((${F[1.tx]} - ${F[1.launch]})) $((${F[2.tx]} - ${F[2.launch]}))" "16500 0 16500"
+	ethtool --set-eee tsn0 eee off
+	ethtool --set-eee tsn1 eee off
+	probe tsn0 tsn1 prio=3,len=60,at=0
+	same "switched off" ${F[0.tx]} ${F[0.launch]}
+}
+
+# interrupts of the first vector of tsn1
+interrupts() { awk '/ tsn1-TxRx-0$/ { print $2 }' /proc/interrupts; }
+
+@test "coalescing delays the delivery of frames, not their stamps" {
+	local before
+	probe tsn0 tsn1 prio=3,len=60,at=0,n=4,step=100000
+	same "stamps" "$((${F[0.rx]} - ${F[0.launch]})) $((${F[3.rx]} - ${F[3.launch]}))" "500 500"
+	[ $((${F[0.sw]} - ${F[0.launch]})) -ge $((500 + 576)) ]	# not before its last bit
+	[ $((${F[3.sw]} - ${F[3.launch]})) -lt 60000 ]
+	ethtool -C tsn1 rx-usecs 1000
+	before=$(interrupts)
+	probe tsn0 tsn1 prio=3,len=60,at=0,n=4,step=100000
+	same "stamps" "$((${F[0.rx]} - ${F[0.launch]})) $((${F[3.rx]} - ${F[3.launch]}))" "500 500"
+	[ $((${F[0.sw]} - ${F[0.launch]})) -ge 1001076 ]
+	[ $((${F[0.sw]} - ${F[0.launch]})) -lt 1060000 ]
+	same "interrupts for four frames" $(($(interrupts) - before)) 1
+	ethtool -C tsn1 rx-usecs 0
+}
+
+@test "i225: coalescing spaces interrupts; EEE and coalescing refuse what igc refuses" {
+	ports model=i225
+	etf 0
+	same "adaptive at first" "$(ethtool -c tsn1 | awk '$1 == "rx-usecs:" { print $2 }')" 3
+	for bad in 2 9 10001; do fails ethtool -C tsn1 rx-usecs $bad 2>/dev/null; done
+	fails ethtool -C tsn1 tx-usecs 50 2>/dev/null
+	ethtool -C tsn1 rx-usecs 1000
+	probe tsn0 tsn1 prio=0,len=60,at=0,n=4,step=100000
+	[ $((${F[0.sw]} - ${F[0.launch]})) -lt 60000 ]	# the first interrupts at once
+	[ $((${F[1.sw]} - ${F[0.sw]})) -gt 900000 ]	# the others a millisecond later
+	[ $((${F[3.sw]} - ${F[1.sw]})) -lt 60000 ]
+	fails ethtool --set-eee tsn0 tx-timer 5 2>/dev/null	# while it is off
+	ethtool --set-eee tsn0 eee on
+	same "the link is negotiated anew" "$(cat /sys/class/net/tsn0/carrier)" 0
+	fails ethtool --set-eee tsn0 tx-timer 5 2>/dev/null
+	ports model=ls1028a
+	fails ethtool --set-eee tsn0 eee on 2>/dev/null
+	ports
+	etf 3
+}
+
 @test "ethtool tells driver, model, link, rings, coalescing, EEE and time stamping, and sets them" {
 	output=$(ethtool -i tsn0)
 	[[ $output == *"driver: tsnsim"* && $output == *"firmware-version: ideal"* ]]
@@ -126,6 +202,7 @@ teardown_file() { rmmod tsnsim; }
 	ethtool -C tsn0 rx-usecs 0
 	[[ $(ethtool -c tsn0) == *"rx-usecs:"*0* ]]
 	ethtool --set-eee tsn0 eee on
-	[[ $(ethtool --show-eee tsn0) == *"enabled"* ]]
+	[[ $(ethtool --show-eee tsn0) == *"enabled - inactive"* ]]
+	ethtool --set-eee tsn0 eee off
 	[[ $(ethtool -T tsn0) == *"hardware-transmit"*"PTP Hardware Clock: 0"* ]]
 }

@@ -97,12 +97,16 @@ taprio()
 		base-time "$base" ${words[@]+"${words[@]}"} flags 2
 }
 
-# etf QUEUE: mqprio (offloaded where the part can) and etf offload on that queue of tsn0.
+# etf QUEUE [DELTA_NS]: mqprio (offloaded where launch times work with it) and etf offload on that queue of tsn0.
 etf()
 {
-	tc qdisc replace dev tsn0 parent root handle 100: mqprio $four_classes hw 1 2>/dev/null ||
-		tc qdisc replace dev tsn0 parent root handle 100: mqprio $four_classes hw 0 || return
-	tc qdisc replace dev tsn0 parent "100:$(($1 + 1))" etf clockid CLOCK_TAI delta 300000 offload || return
+	local hw=1
+
+	case $(ethtool -i tsn0) in
+	*": i2"*) hw=0 ;;	# i210 has none, and with that of igc no launch time is kept
+	esac
+	tc qdisc replace dev tsn0 parent root handle 100: mqprio $four_classes hw $hw || return
+	tc qdisc replace dev tsn0 parent "100:$(($1 + 1))" etf clockid CLOCK_TAI delta "${2:-300000}" offload || return
 	sleep 0.3
 	carrier tsn0
 }

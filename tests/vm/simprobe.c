@@ -11,7 +11,8 @@
  * The base is a full second of CLOCK_TAI, at least half a second ahead; -b sets it. Frames are
  * handed over LEAD_NS (1000000) before their launch time. -r: SO_TXTIME error reports are printed.
  * Output: "base NS", then for each frame
- *   "I prio=P len=L launch=NS|- tx=NS|- ntx=N rx=NS|- nrx=N order=K err=0|ERRNO report=0|ERRNO"
+ *   "I prio=P len=L launch=NS|- tx=NS|- ntx=N rx=NS|- sw=NS|- nrx=N order=K err=0|ERRNO report=0|ERRNO"
+ * (tx, rx: hardware stamps; sw: the kernel's stamp of the arrival, CLOCK_REALTIME)
  * and at last "other=N": received frames of the EtherType that it did not send, and "zero=N":
  * frames of zeros. -x: "precise NS", PHC minus CLOCK_REALTIME by the clock's cross time stamp, or
  * "precise ERRNO-NAME".
@@ -44,7 +45,7 @@
 struct frame {
 	int prio, len, vid;
 	bool stamp;
-	int64_t launch, tx, rx;
+	int64_t launch, tx, rx, sw;
 	unsigned int ntx, nrx, order;
 	int err, report, index;
 };
@@ -80,9 +81,13 @@ static void sleep_until(int64_t tai)
 static void add(char *list)
 {
 	char *const keys[] = { "prio", "len", "at", "n", "step", "stamp", "vid", NULL };
-	struct frame f = {
-		.len = 60, .stamp = true, .vid = -1, .launch = NONE, .tx = NONE, .rx = NONE
-	};
+	struct frame f = { .len = 60,
+			   .stamp = true,
+			   .vid = -1,
+			   .launch = NONE,
+			   .tx = NONE,
+			   .rx = NONE,
+			   .sw = NONE };
 	int64_t at = NONE, step = 0, v;
 	unsigned int i, n = 1;
 	char *value;
@@ -154,7 +159,8 @@ static int open_port(const char *name, int protocol)
 	if (!addr.sll_ifindex || bind(fd, (void *)&addr, sizeof(addr)))
 		die(name);
 	hwtstamp_on(fd, name);
-	flags = SOF_TIMESTAMPING_RX_HARDWARE | SOF_TIMESTAMPING_RAW_HARDWARE;
+	flags = SOF_TIMESTAMPING_RX_HARDWARE | SOF_TIMESTAMPING_RAW_HARDWARE |
+		SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE;
 	setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &flags, sizeof(flags));
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &big, sizeof(big));
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &big, sizeof(big));
@@ -190,7 +196,7 @@ static void take(int fd, int flags, bool is_tx)
 			      .msg_controllen = sizeof(control) };
 	struct sock_extended_err *err = NULL;
 	struct cmsghdr *c;
-	int64_t stamp = NONE;
+	int64_t stamp = NONE, sw = NONE;
 	int len, i;
 
 	len = recvmsg(fd, &msg, flags | MSG_DONTWAIT);
@@ -202,6 +208,8 @@ static void take(int fd, int flags, bool is_tx)
 
 			if (ts[2].tv_sec || ts[2].tv_nsec)
 				stamp = ts[2].tv_sec * 1000000000LL + ts[2].tv_nsec;
+			if (ts[0].tv_sec || ts[0].tv_nsec)
+				sw = ts[0].tv_sec * 1000000000LL + ts[0].tv_nsec;
 		}
 		if (c->cmsg_level == SOL_PACKET && c->cmsg_type == PACKET_TX_TIMESTAMP)
 			err = (void *)CMSG_DATA(c);
@@ -214,8 +222,10 @@ static void take(int fd, int flags, bool is_tx)
 	if (i < 0)
 		return;
 	if (!is_tx) {
-		if (!frames[i].nrx++)
+		if (!frames[i].nrx++) {
 			frames[i].rx = stamp;
+			frames[i].sw = sw;
+		}
 		if (!frames[i].order)
 			frames[i].order = ++order;
 	} else if (err && err->ee_origin == SO_EE_ORIGIN_TXTIME) {
@@ -402,6 +412,7 @@ int main(int argc, char **argv)
 		print_ns("tx", f->tx);
 		printf(" ntx=%u", f->ntx);
 		print_ns("rx", f->rx);
+		print_ns("sw", f->sw);
 		printf(" nrx=%u order=%u err=%d report=%d\n", f->nrx, f->order, f->err, f->report);
 	}
 	printf("other=%u zero=%u\n", other, zero);
