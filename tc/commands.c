@@ -47,9 +47,7 @@ static void print_taprio(FILE *out, const struct deployment *deployment, const c
 	if (limited) {
 		fprintf(out, " max-sdu");
 		for (unsigned c = 0; c < schedule->class_count; c++)
-			fprintf(out, " %u",
-				schedule->classes[c].max_frame ? schedule->classes[c].max_frame - 14
-							       : 0);
+			fprintf(out, " %u", deployment_max_sdu(deployment, c));
 	}
 	print_preemption(out, deployment);
 	if (deployment->mode == SCHEDULE_FULL_OFFLOAD)

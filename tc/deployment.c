@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "tc/tc_headers.h"
 
 /* A preempted frame still sends the rest of its fragment: at most 123 bytes and the fragment's check sum (802.3br). */
 #define FRAGMENT_MAX 127
@@ -51,6 +52,16 @@ int64_t deployment_frame_time_ns(const struct deployment *deployment, unsigned c
 	uint32_t size = deployment->schedule.classes[class].max_frame;
 
 	return wire_time_ns(size ? size : FRAME_SIZE_DEFAULT, deployment->speed_mbps);
+}
+
+uint32_t deployment_max_sdu(const struct deployment *deployment, unsigned class)
+{
+	uint32_t size = deployment->schedule.classes[class].max_frame;
+
+	if (!size)
+		return 0;
+	return size - ETH_HEADER +
+	       (deployment->mode == SCHEDULE_FULL_OFFLOAD ? deployment->nic->max_sdu_short : 0);
 }
 
 static int64_t guard_of(const struct deployment *deployment, unsigned class)

@@ -35,6 +35,9 @@ int deployment_make(const struct schedule *schedule, const struct nic *nic, uint
 /* Time on the wire of the class's largest frame. */
 int64_t deployment_frame_time_ns(const struct deployment *deployment, unsigned class);
 
+/* queueMaxSDU of the class, in bytes behind the Ethernet header, as this NIC must be told it; 0: no limit. */
+uint32_t deployment_max_sdu(const struct deployment *deployment, unsigned class);
+
 /* taprio is used, not mqprio. */
 bool deployment_has_gates(const struct deployment *deployment);
 

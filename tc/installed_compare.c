@@ -116,18 +116,18 @@ static void compare_class(const struct installed *installed, const struct deploy
 
 	snprintf(path, sizeof(path), "schedule.classes[%u]", c);
 	if (installed->is_taprio && class->max_frame && installed->taprio.has_max_sdu[c]) {
-		uint32_t wanted = class->max_frame - ETH_HEADER,
-			 found = installed->taprio.max_sdu[c];
+		uint32_t wanted = deployment_max_sdu(deployment, c),
+			 header = class->max_frame - wanted, found = installed->taprio.max_sdu[c];
 
 		if (!found || found > wanted)
 			finding_add(differences, FINDING_ERROR, path,
 				    "largest frame of class '%s': wanted %u bytes, installed is %u",
-				    class->name, class->max_frame, found ? found + ETH_HEADER : 0);
+				    class->name, class->max_frame, found ? found + header : 0);
 		else if (found < wanted)
 			finding_add(differences, FINDING_NOTE, path,
 				    "class '%s' takes frames up to %u bytes only: no longer one "
 				    "fits its windows",
-				    class->name, found + ETH_HEADER);
+				    class->name, found + header);
 	}
 	if (class->preemptible != (installed->taprio.preemption[c] == FP_PREEMPTIBLE))
 		finding_add(differences, FINDING_ERROR, path,

@@ -32,12 +32,13 @@
 			"(I225) to a base time in the future"                            \
 	}
 
-#define IGC_FIELDS                                                                               \
-	.driver = "igc", .taprio_offload = NIC_YES, .etf_offload = NIC_YES,                      \
-	.preemption = NIC_UNKNOWN, .max_sdu = NIC_YES, .opens_once = true, .no_extension = true, \
-	.mode_switch_resets = true, .queues_max = 4, .gated_frame_max = 1600,                    \
-	.cycle_max_ns = CYCLE_KERNEL_MAX, .launch_step_ns = 1, .launch_ahead_max_ns = 0,         \
-	.urgent = NIC_URGENT_LOWEST, .urgent_queue = QUEUE_0, .traps = { IGC_TRAPS }
+#define IGC_FIELDS                                                                             \
+	.driver = "igc", .taprio_offload = NIC_YES, .etf_offload = NIC_YES,                    \
+	.preemption = NIC_UNKNOWN, .max_sdu = NIC_YES, .max_sdu_short = 2, .opens_once = true, \
+	.no_extension = true, .mode_switch_resets = true, .queues_max = 4,                     \
+	.gated_frame_max = 1600, .cycle_max_ns = CYCLE_KERNEL_MAX, .launch_step_ns = 1,        \
+	.launch_ahead_max_ns = 0, .urgent = NIC_URGENT_LOWEST, .urgent_queue = QUEUE_0,        \
+	.traps = { IGC_TRAPS }
 
 static const struct nic table[] = {
 	{

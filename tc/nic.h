@@ -54,6 +54,7 @@ struct nic {
 	bool counts_overruns;
 	uint16_t
 		gated_frame_max; /* bytes with the Ethernet header: longer ones do not leave with gates or launch times; 0: any */
+	uint8_t max_sdu_short; /* bytes that a limit on the SDU is too short by in full offload: igc adds 12 for a header of 14 */
 	uint16_t queues_max; /* 0: ask the device */
 	uint64_t etf_queues; /* bit q: queue q can launch; 0: all */
 	int64_t cycle_max_ns;

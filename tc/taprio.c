@@ -61,7 +61,7 @@ static void put_class_entries(struct nlmsghdr *nlh, const struct deployment *dep
 		mnl_attr_put_u32(nlh, TCA_TAPRIO_TC_ENTRY_INDEX, c);
 		if (limited)
 			mnl_attr_put_u32(nlh, TCA_TAPRIO_TC_ENTRY_MAX_SDU,
-					 class->max_frame ? class->max_frame - ETH_HEADER : 0);
+					 deployment_max_sdu(deployment, c));
 		if (deployment->preemption)
 			mnl_attr_put_u32(nlh, TAPRIO_TC_ENTRY_FP,
 					 class->preemptible ? FP_PREEMPTIBLE : FP_EXPRESS);

@@ -116,9 +116,13 @@ static void make_drawable(struct view *view, bool admin)
 	deployment->mode = installed_mode(&view->installed);
 	view->drawable = !installed_schedule(
 		&view->installed, admin, view->has_state ? &names : NULL, &deployment->schedule);
-	for (unsigned c = 0; c < deployment->schedule.class_count; c++)
-		deployment->etf_offload[c] = deployment->schedule.classes[c].etf_offload ==
-					     CHOICE_ON;
+	for (unsigned c = 0; c < deployment->schedule.class_count; c++) {
+		struct traffic_class *class = &deployment->schedule.classes[c];
+
+		deployment->etf_offload[c] = class->etf_offload == CHOICE_ON;
+		if (class->max_frame && deployment->mode == SCHEDULE_FULL_OFFLOAD)
+			class->max_frame -= deployment->nic->max_sdu_short;
+	}
 }
 
 static const char *step_text(const struct state *state, char buffer[300])

@@ -562,7 +562,7 @@ static void the_same_by_hand(void **state)
 		"tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 map "
 		"1 1 1 1 1 1 1 0 1 1 1 1 1 1 1 1 queues 2@0 1@2 base-time 500 sched-entry S 01 "
 		"100000 "
-		"sched-entry S 03 150000 cycle-time 250000 max-sdu 200 0 flags 0x2");
+		"sched-entry S 03 150000 cycle-time 250000 max-sdu 202 0 flags 0x2");
 	free(text);
 	text = deployment_command(&deployment, "eth0", 500, 2);
 	assert_string_equal(text, "tc qdisc replace dev eth0 parent 100:2 handle 102: etf clockid "
