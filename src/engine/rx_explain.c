@@ -119,10 +119,13 @@ void rx_explain_drops(FILE *out, const struct rx_facts *facts)
 	line(out, c->ignored_many + facts->other_frames,
 	     "frames ignored: too many runs and streams at once (a flood?); --run and --stream "
 	     "pick the wanted");
-	line(out, c->ignored_stream, "frames ignored: of other streams (the last: %u)",
-	     c->last_ignored_stream);
-	line(out, c->ignored_run, "frames ignored: of other runs (the last: %08x)",
-	     c->last_ignored_run);
+	line(out, c->ignored_stream,
+	     "frames ignored: of other streams (the last: %u): --stream %u takes it, no --stream "
+	     "all",
+	     c->last_ignored_stream, c->last_ignored_stream);
+	line(out, c->ignored_run,
+	     "frames ignored: of other runs (the last: %08x): --run %08x takes it, no --run all",
+	     c->last_ignored_run, c->last_ignored_run);
 	line(out, c->too_short, "frames ignored: too short for a payload behind EtherType 0x%04x",
 	     ethertype);
 	line(out, c->wrong_version,
@@ -196,7 +199,8 @@ void rx_explain_nothing(FILE *out, const struct rx_facts *facts)
 			"--promisc, or `ip link add link %s name %s.5 type vlan id 5`\n",
 			ifname, ifname);
 	if (!facts->options->promiscuous)
-		fprintf(out, "  destination filter: the NIC drops frames to other stations: --dest "
-			     "MAC or "
-			     "--promisc lets them in\n");
+		fprintf(out,
+			"  destination filter: a NIC drops frames to addresses that it does not "
+			"know (the streams' default ones it knows): --dest MAC or --promisc "
+			"lets them in\n");
 }

@@ -224,6 +224,8 @@ int rx_summary_json(FILE *out, const struct rx_summary *summary, struct error *e
 		document, "path",
 		json_string(setup->xdp ? setup->native ? "xdp-native" : "xdp-generic" : "socket"));
 	json_object_set_new(document, "stamps", json_string(source_name(setup->source)));
+	/* tags that the NIC took off are not among "tagged" */
+	json_object_set_new(document, "nic_strips_tags", json_boolean(summary->facts->vlan_strip));
 	json_object_set_new(document, "counters", counters_object(summary->facts));
 	json_object_set_new(document, "explanation", explanation(summary));
 	json_object_set_new(document, "notes", notes);
