@@ -201,8 +201,10 @@ enum sync_result check_kernel_clock(const struct sync_view *v, struct sync_check
 		FIX(check, "run phc2sys (`tsnpub sync --print-setup` prints the command)");
 		return SYNC_WRONG;
 	}
-	REASON(check, v->answers && v->own_grandmaster ? "the system clock runs free"
-						       : "ptp4l runs free, or has not locked yet");
+	REASON(check, "%s",
+	       !v->answers          ? "nobody has disciplined the system clock"
+	       : v->own_grandmaster ? "the system clock runs free"
+				    : "ptp4l runs free, or has not locked yet");
 	return SYNC_OK;
 }
 

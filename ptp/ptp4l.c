@@ -13,10 +13,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/scratch.h"
 
 struct ptp4l {
 	int fd;
-	char directory[64]; /* ours, with the socket in it; empty: none yet */
+	struct scratch directory; /* with our socket in it */
 	char path[80];
 	struct mgmt_address address;
 	bool subscribed;
@@ -43,31 +44,22 @@ static void set_fault(struct ptp4l_status *status, enum ptp4l_fault fault, const
 }
 
 /*
- * Makes DIRECTORY/tsnpub-ptp.XXXXXX/socket. /run first: a hardened ptp4l sees its own /tmp there, but the
- * same /run.
+ * Makes DIRECTORY/tsnpub-ptp.XXXXXX/socket, in /run where that is allowed: a hardened ptp4l sees its own /tmp there,
+ * but the same /run.
  */
 static int bind_own_socket(struct ptp4l *client)
 {
-	const char *user = getenv("XDG_RUNTIME_DIR");
-	const char *const places[] = { "/run", user ? user : "/tmp", "/tmp" };
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int err = scratch_make(&client->directory, PTP4L_SCRATCH);
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		int length = snprintf(client->directory, sizeof(client->directory),
-				      "%s/tsnpub-ptp.XXXXXX", places[i]);
-
-		if (length < (int)sizeof(client->directory) && mkdtemp(client->directory))
-			break;
-		client->directory[0] = '\0';
-	}
-	if (!client->directory[0])
-		return -errno;
-	snprintf(client->path, sizeof(client->path), "%s/socket", client->directory);
+	if (err)
+		return err;
+	snprintf(client->path, sizeof(client->path), "%s/socket", client->directory.path);
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s", client->path);
 	if (bind(client->fd, (struct sockaddr *)&address, sizeof(address)))
 		return -errno;
 	/* others may pass through, so that a ptp4l that is not root can answer; none may look in */
-	if (chmod(client->directory, 0711))
+	if (fchmod(client->directory.fd, 0711))
 		return -errno;
 	return 0;
 }
@@ -345,6 +337,7 @@ static struct ptp4l *open_socket(const char *server, const struct ptp4l_config *
 		set_fault(status, PTP4L_NO_PATH, strerror(ENOMEM));
 		return NULL;
 	}
+	client->directory = (struct scratch)SCRATCH_INIT;
 	client->timeout_ns = config->timeout_ns ? config->timeout_ns : PTP4L_TIMEOUT_NS;
 	choose_identity(client);
 	client->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -413,10 +406,7 @@ void ptp4l_close(struct ptp4l *client)
 	}
 	if (client->fd >= 0)
 		close(client->fd);
-	if (client->path[0])
-		unlink(client->path);
-	if (client->directory[0])
-		rmdir(client->directory);
+	scratch_remove(&client->directory);
 	free(client);
 }
 
@@ -458,8 +448,6 @@ int ptp4l_get(struct ptp4l *client, uint16_t id, struct mgmt_tlv *tlv, int max, 
 		err = await(client, sequence, sequence, id, deadline, &message, status);
 		if (err)
 			return count ? count : err;
-		if (now_ns() >= deadline) /* one who repeats himself for ever */
-			return count;
 		for (unsigned int i = 0; i < message.tlv_count && count < ports; i++) {
 			int at = 0;
 
@@ -482,6 +470,9 @@ int ptp4l_get(struct ptp4l *client, uint16_t id, struct mgmt_tlv *tlv, int max, 
 			if (at == count)
 				count++;
 		}
+		/* what came is taken, however late we are; but one may repeat himself for ever */
+		if (now_ns() >= deadline)
+			break;
 	}
 	return count;
 }

@@ -3,8 +3,8 @@
  * A client of ptp4l's UNIX socket. It never waits longer than its timeout, whatever the other side does,
  * and tells apart why there is no answer.
  *
- * The client's own socket lies in a directory of its own that is removed on close, and is connected: the
- * kernel lets nobody but that ptp4l send to it.
+ * The client's own socket lies in a directory of its own that is removed on close (after a SIGKILL by the next
+ * sync_source_open()), and is connected: the kernel lets nobody but that ptp4l send to it.
  */
 #ifndef PTP_PTP4L_H
 #define PTP_PTP4L_H
@@ -15,6 +15,7 @@
 #include "ptp/management.h"
 
 #define PTP4L_SOCKET_SIZE 108 /* sun_path */
+#define PTP4L_SCRATCH "tsnpub-ptp" /* the directories of our own sockets: see base/scratch.h */
 #define PTP4L_PORTS_MAX 32 /* of one ptp4l; more are not looked at */
 #define PTP4L_TIMEOUT_NS 500000000LL
 

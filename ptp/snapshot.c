@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/scratch.h"
 
 /* CLOCK_TAI against CLOCK_MONOTONIC_RAW at one moment. */
 struct tai_point {
@@ -18,6 +19,7 @@ struct tai_point {
 struct sync_source {
 	struct sync_source_config config;
 	struct ptp4l *client;
+	unsigned int connections;
 	struct ptp4l_status status; /* of the open client */
 	char phc_iface[SYNC_IFACE_SIZE]; /* whose PHC is open */
 	int phc_fd, phc_index;
@@ -40,6 +42,7 @@ struct sync_source *sync_source_open(const struct sync_source_config *config, st
 		error_errno(err, ENOMEM, "cannot watch the clocks");
 		return NULL;
 	}
+	scratch_clean(PTP4L_SCRATCH);
 	source->config = *config;
 	source->phc_fd = -1;
 	source->phc_index = PHC_INDEX_UNKNOWN;
@@ -65,11 +68,9 @@ struct ptp4l *sync_source_ptp4l(struct sync_source *source)
 	return source->client;
 }
 
-void sync_source_forget(struct sync_source *source)
+unsigned int sync_source_connections(const struct sync_source *source)
 {
-	source->have_tai = false;
-	source->have_point = false;
-	source->have_gm = false;
+	return source->connections;
 }
 
 static struct sync_port *find_port(struct sync_snapshot *s, unsigned int number)
@@ -178,6 +179,7 @@ static void read_ptp4l(struct sync_source *source, struct sync_snapshot *s)
 		if (!source->client)
 			return;
 		source->status = s->ptp4l;
+		source->connections++;
 	}
 	s->ptp4l = source->status;
 	s->have_default = get_one(source, MGMT_DEFAULT_DATA_SET, &tlv, &s->ptp4l);
@@ -317,6 +319,18 @@ static void read_steps(struct sync_source *source, struct sync_snapshot *s)
 	source->tai = now;
 	source->have_tai = true;
 	s->tai_ns = now.tai_ns;
+}
+
+void sync_source_glance(struct sync_source *source, struct sync_snapshot *s)
+{
+	struct error err = ERROR_INIT;
+
+	s->have_phc_step = s->gm_changed = s->have_before = false;
+	/* a PHC that went away is the next snapshot's affair */
+	if (source->phc_fd >= 0)
+		s->have_phc = phc_read(source->phc_fd, &s->phc, &err) == 0;
+	kernel_clock_read(&s->kernel);
+	read_steps(source, s);
 }
 
 /* The last sync's receive time is in the time of the clock that stamped it. */

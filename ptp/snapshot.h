@@ -32,10 +32,17 @@ void sync_source_close(struct sync_source *source);
  */
 void sync_source_read(struct sync_source *source, bool full, struct sync_snapshot *snapshot);
 
+/*
+ * Renews in a snapshot what is cheap to have: PHC against system clock, the kernel's clock and TAI offset, and how
+ * far CLOCK_TAI was stepped since the last glance or snapshot. What ptp4l said stays as it is. Some 10 us
+ * beside the reading of the PHC.
+ */
+void sync_source_glance(struct sync_source *source, struct sync_snapshot *snapshot);
+
 /* The connection to ptp4l, NULL when there is none at present: for subscriptions. */
 struct ptp4l *sync_source_ptp4l(struct sync_source *source);
 
-/* Forgets the snapshot before, so that the next one shows no steps (after a recovery). */
-void sync_source_forget(struct sync_source *source);
+/* How often it was made: a new one, perhaps to another process, knows of no subscription. */
+unsigned int sync_source_connections(const struct sync_source *source);
 
 #endif

@@ -21,6 +21,7 @@
 #define EVENTS (MGMT_EVENT_PORT_STATE | MGMT_EVENT_TIME_SYNC | MGMT_EVENT_PARENT_DATA_SET)
 #define STACK_SIZE (256 << 10) /* under locked memory the default of 8 MiB would be resident */
 #define HASTE_NS (50 * NSEC_PER_MSEC) /* a flood of changes is looked at no more often */
+#define GLANCE_NS (100 * NSEC_PER_MSEC)
 
 struct sync_watch {
 	struct sync_source *source;
@@ -28,21 +29,26 @@ struct sync_watch {
 	struct spsc notes, records;
 	pthread_t thread;
 	bool started, joined;
-	int stop_fd;
+	int stop_fd; /* written to: `stop` is set, or someone is in a hurry */
+	atomic_bool stop;
 	atomic_bool good;
+	pthread_mutex_t lock;
+	struct sync_window window; /* under `lock` */
 	_Atomic uint64_t losses;
 	_Atomic int64_t lost_ns;
 
 	/* the thread's own */
-	struct sync_snapshot snapshot;
+	struct sync_snapshot snapshot, glanced;
 	struct sync_report report;
 	struct sync_latch latch;
-	struct ptp4l *subscribed; /* compared only: another connection needs its own subscription */
+	/* when all, and the machine's own clocks, were last seen to be good */
+	int64_t looked_ns, glanced_ns;
+	unsigned int subscribed; /* the connection: another one needs its own subscription */
 	int64_t renew_ns, lost_since_ns;
 	uint64_t looks;
 	unsigned int port_state;
 	int told; /* the link that was wrong at the last look */
-	bool changed; /* ptp4l told of something that cannot wait for the next second */
+	bool changed; /* something cannot wait for the next second: ptp4l told of a change, or a hurry */
 };
 
 bool sync_latch_take(struct sync_latch *latch, enum sync_verdict verdict)
@@ -56,6 +62,13 @@ bool sync_latch_take(struct sync_latch *latch, enum sync_verdict verdict)
 	else if (latch->good_looks >= SYNC_SETTLE)
 		latch->good = true;
 	return latch->good != before;
+}
+
+enum sync_trust sync_window_judge(const struct sync_window *window, int64_t at_ns)
+{
+	if (at_ns > window->lost_from_ns && at_ns <= window->lost_to_ns)
+		return SYNC_TRUST_LOST;
+	return at_ns <= window->vouched_ns ? SYNC_TRUST_GOOD : SYNC_TRUST_OPEN;
 }
 
 static void wake_up(const struct sync_watch *w)
@@ -118,8 +131,84 @@ static void note_change(struct sync_watch *w, bool changed)
 	}
 }
 
+/* When this link was last seen to be good. */
+static int64_t check_good_ns(const struct sync_watch *w, int check)
+{
+	bool glanced_at = check == CHECK_PHC_TAI || check == CHECK_STEPS ||
+			  check == CHECK_TAI_OFFSET;
+
+	return glanced_at && w->glanced_ns > w->looked_ns ? w->glanced_ns : w->looked_ns;
+}
+
+/* When all the links that are wrong now were last seen to be good. */
+static int64_t last_good_ns(const struct sync_watch *w)
+{
+	int64_t last_ns = INT64_MAX;
+
+	for (int i = 0; i < CHECK_COUNT; i++)
+		if (w->report.check[i].result == SYNC_WRONG && check_good_ns(w, i) < last_ns)
+			last_ns = check_good_ns(w, i);
+	return last_ns < INT64_MAX ? last_ns : w->looked_ns;
+}
+
+/* After a look that began at `begin_ns`. */
+static void update_window(struct sync_watch *w, int64_t begin_ns, bool changed)
+{
+	int64_t now = clock_now_ns(CLOCK_MONOTONIC);
+
+	pthread_mutex_lock(&w->lock);
+	if (changed && !w->latch.good) {
+		w->window.lost_from_ns = last_good_ns(w);
+		w->window.lost_to_ns = INT64_MAX;
+	} else if (changed) {
+		w->window.lost_to_ns = now;
+	}
+	if (!w->latch.good || changed)
+		w->window.vouched_ns = now;
+	else if (w->report.verdict == SYNC_VERDICT_GOOD)
+		w->window.vouched_ns = begin_ns;
+	pthread_mutex_unlock(&w->lock);
+}
+
+/* Good looks count by the second, bad ones at once. */
+static void conclude(struct sync_watch *w, int64_t begin_ns, bool regular)
+{
+	bool changed = false;
+
+	if (regular || w->report.verdict == SYNC_VERDICT_NOT_GOOD) {
+		changed = sync_latch_take(&w->latch, w->report.verdict);
+		/* frames of this moment are marked by the flags, those before by the window */
+		set_flags(w);
+	}
+	update_window(w, begin_ns, changed);
+	if (regular || w->report.verdict == SYNC_VERDICT_NOT_GOOD)
+		note_change(w, changed);
+	if (w->report.verdict == SYNC_VERDICT_GOOD)
+		w->looked_ns = begin_ns;
+}
+
+/* The machine's own clocks, while all was good at the last look. */
+static void glance(struct sync_watch *w)
+{
+	int64_t begin_ns = clock_now_ns(CLOCK_MONOTONIC);
+	struct sync_report before = w->report;
+
+	if (!w->latch.good || before.verdict != SYNC_VERDICT_GOOD)
+		return;
+	w->glanced = w->snapshot;
+	sync_source_glance(w->source, &w->glanced);
+	sync_judge(&w->glanced, &w->config.bars, &w->report);
+	if (w->report.verdict == SYNC_VERDICT_NOT_GOOD)
+		conclude(w, begin_ns, false);
+	else if (w->report.verdict == SYNC_VERDICT_GOOD)
+		w->glanced_ns = begin_ns;
+	else
+		w->report = before; /* too coarse: the next one may tell */
+}
+
 static void look(struct sync_watch *w, bool regular)
 {
+	int64_t begin_ns = clock_now_ns(CLOCK_MONOTONIC);
 	struct sync_record record;
 
 	w->changed = false;
@@ -127,13 +216,7 @@ static void look(struct sync_watch *w, bool regular)
 	sync_source_read(w->source, regular && w->looks % 5 == 0, &w->snapshot);
 	w->looks++;
 	sync_judge(&w->snapshot, &w->config.bars, &w->report);
-	/* good looks count by the second, bad ones at once */
-	if (regular || w->report.verdict == SYNC_VERDICT_NOT_GOOD) {
-		bool changed = sync_latch_take(&w->latch, w->report.verdict);
-
-		set_flags(w);
-		note_change(w, changed);
-	}
+	conclude(w, begin_ns, regular);
 	if (!regular)
 		return;
 	sync_record_make(&w->snapshot, &w->report, w->config.run, &record);
@@ -145,15 +228,16 @@ static void look(struct sync_watch *w, bool regular)
 static void on_notify(void *context, const struct mgmt_tlv *tlv)
 {
 	struct sync_watch *w = context;
+	const struct mgmt_time_status *status = &tlv->data.time_status;
 
 	switch (tlv->id) {
 	case MGMT_TIME_STATUS_NP:
 		/* one with each sync message: only what is out of line needs a look */
-		w->changed |= tlv->data.time_status.gm_present !=
-				      w->snapshot.time_status.gm_present ||
-			      memcmp(tlv->data.time_status.gm, w->snapshot.time_status.gm, 8) ||
-			      tlv->data.time_status.master_offset_ns > w->report.limit_ns ||
-			      tlv->data.time_status.master_offset_ns < -w->report.limit_ns;
+		if (status->gm_present != w->snapshot.time_status.gm_present ||
+		    memcmp(status->gm, w->snapshot.time_status.gm, 8) ||
+		    status->master_offset_ns > w->report.limit_ns ||
+		    status->master_offset_ns < -w->report.limit_ns)
+			w->changed = true;
 		break;
 	case MGMT_PORT_DATA_SET:
 	case MGMT_PARENT_DATA_SET:
@@ -167,12 +251,11 @@ static void subscribe(struct sync_watch *w, int64_t now_ns)
 	struct ptp4l *client = sync_source_ptp4l(w->source);
 	struct ptp4l_status status;
 
-	if (client == w->subscribed && now_ns < w->renew_ns)
+	if (!client ||
+	    (w->subscribed == sync_source_connections(w->source) && now_ns < w->renew_ns))
 		return;
-	w->subscribed = client;
+	w->subscribed = sync_source_connections(w->source);
 	w->renew_ns = now_ns + RENEW_NS;
-	if (!client)
-		return;
 	ptp4l_on_notify(client, on_notify, w);
 	/* refused on a read-only socket: then the look of each second has to do */
 	ptp4l_subscribe(client, EVENTS, SUBSCRIBE_S, &status);
@@ -180,9 +263,7 @@ static void subscribe(struct sync_watch *w, int64_t now_ns)
 
 static bool stopped(const struct sync_watch *w)
 {
-	uint64_t value;
-
-	return read(w->stop_fd, &value, sizeof(value)) > 0;
+	return atomic_load(&w->stop);
 }
 
 /* Until `until_ns`, a change, or the end. Returns false at the end. */
@@ -210,8 +291,16 @@ static bool wait_until(struct sync_watch *w, int64_t until_ns)
 		/* while hurrying, what else ptp4l says can wait in its queue */
 		if (ppoll(fds, w->changed ? 1 : 2, &ts, NULL) < 0 && errno != EINTR)
 			return false;
-		if (fds[0].revents)
-			return false;
+		if (fds[0].revents) {
+			uint64_t value;
+
+			if (read(w->stop_fd, &value, sizeof(value)) < 0)
+				continue;
+			if (stopped(w))
+				return false;
+			w->changed = true; /* someone is in a hurry */
+			continue;
+		}
 		if (!w->changed && fds[1].revents)
 			ptp4l_receive(client);
 	}
@@ -220,23 +309,25 @@ static bool wait_until(struct sync_watch *w, int64_t until_ns)
 static void *watch(void *context)
 {
 	struct sync_watch *w = context;
-	int64_t next = clock_now_ns(CLOCK_MONOTONIC);
-	bool regular = true;
+	int64_t now = clock_now_ns(CLOCK_MONOTONIC), next = now;
 
 	pthread_setname_np(pthread_self(), "sync-watch");
 	for (;;) {
-		int64_t now;
+		bool regular = now >= next;
 
-		look(w, regular);
+		if (regular || w->changed)
+			look(w, regular);
+		else
+			glance(w);
 		now = clock_now_ns(CLOCK_MONOTONIC);
 		subscribe(w, now);
 		if (regular)
 			next += NSEC_PER_SEC;
 		if (next <= now) /* ptp4l took its time: no second look to catch up */
 			next = now + NSEC_PER_SEC;
-		if (!wait_until(w, next))
+		if (!wait_until(w, next < now + GLANCE_NS ? next : now + GLANCE_NS))
 			break;
-		regular = clock_now_ns(CLOCK_MONOTONIC) >= next;
+		now = clock_now_ns(CLOCK_MONOTONIC);
 	}
 	if (!w->latch.good)
 		atomic_fetch_add(&w->lost_ns, clock_now_ns(CLOCK_MONOTONIC) - w->lost_since_ns);
@@ -260,7 +351,11 @@ struct sync_watch *sync_watch_start(struct sync_source *source,
 	w->config = *config;
 	w->latch.good = config->good;
 	w->told = -1;
-	w->lost_since_ns = clock_now_ns(CLOCK_MONOTONIC);
+	w->lost_since_ns = w->looked_ns = clock_now_ns(CLOCK_MONOTONIC);
+	pthread_mutex_init(&w->lock, NULL);
+	w->window = (struct sync_window){ .vouched_ns = w->looked_ns };
+	if (!config->good)
+		w->window = (struct sync_window){ w->looked_ns, 0, INT64_MAX };
 	set_flags(w);
 	w->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	/* records: ten minutes of a writer that is held up */
@@ -292,6 +387,27 @@ bool sync_watch_good(const struct sync_watch *w)
 	return atomic_load_explicit(&w->good, memory_order_relaxed);
 }
 
+void sync_watch_window(struct sync_watch *w, struct sync_window *window)
+{
+	pthread_mutex_lock(&w->lock);
+	*window = w->window;
+	pthread_mutex_unlock(&w->lock);
+}
+
+static void kick(struct sync_watch *w)
+{
+	const uint64_t one = 1;
+
+	/* it cannot fail but for a counter that is full, and then the thread is awake */
+	if (write(w->stop_fd, &one, sizeof(one)) < 0)
+		return;
+}
+
+void sync_watch_hurry(struct sync_watch *w)
+{
+	kick(w);
+}
+
 uint64_t sync_watch_losses(const struct sync_watch *w, int64_t *lost_ns)
 {
 	*lost_ns = atomic_load(&w->lost_ns);
@@ -310,14 +426,12 @@ bool sync_watch_record(struct sync_watch *w, struct sync_record *record)
 
 void sync_watch_stop(struct sync_watch *w)
 {
-	const uint64_t one = 1;
-
 	if (!w || !w->started || w->joined)
 		return;
-	if (write(w->stop_fd, &one, sizeof(one)) == sizeof(one)) {
-		pthread_join(w->thread, NULL);
-		w->joined = true;
-	}
+	atomic_store(&w->stop, true);
+	kick(w);
+	pthread_join(w->thread, NULL);
+	w->joined = true;
 }
 
 void sync_watch_free(struct sync_watch *w)
@@ -330,6 +444,7 @@ void sync_watch_free(struct sync_watch *w)
 		close(w->stop_fd);
 	spsc_free(&w->notes);
 	spsc_free(&w->records);
+	pthread_mutex_destroy(&w->lock);
 	free(w);
 }
 

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Watches the clock chain beside a running publisher or receiver, in a thread of its own: asks ptp4l and
- * measures the PHC once a second, and at once when ptp4l tells of a change (port state, master, offset).
+ * measures the PHC once a second, and at once when ptp4l tells of a change (port state, master, offset). In
+ * between a glance each 100 ms compares PHC, CLOCK_TAI and the kernel's TAI offset alone.
  *
  * The chain counts as lost with the first look that is not good, and as recovered after some good ones in a
  * row. What cannot be told (a reading too coarse under load) changes nothing at first.
+ *
+ * A loss is noticed after it has come about. So the watch also says back to when it holds: to the last time at
+ * which the link that is now wrong was seen to be good. See struct sync_window.
  */
 #ifndef PTP_WATCH_H
 #define PTP_WATCH_H
@@ -29,6 +33,24 @@ struct sync_latch {
 
 /* Takes one look; returns whether `good` changed. */
 bool sync_latch_take(struct sync_latch *latch, enum sync_verdict verdict);
+
+/*
+ * What is known about moments that have passed, all CLOCK_MONOTONIC ns. The latest loss reaches from
+ * `lost_from_ns` (exclusive; last seen good) to `lost_to_ns` (inclusive; the recovery), INT64_MAX while it lasts.
+ */
+struct sync_window {
+	int64_t vouched_ns; /* up to here all is known: a whole look found it good, or lost */
+	int64_t lost_from_ns, lost_to_ns;
+};
+
+enum sync_trust {
+	SYNC_TRUST_OPEN, /* not known yet: a look at the clocks is still to come */
+	SYNC_TRUST_GOOD,
+	SYNC_TRUST_LOST,
+};
+
+/* Was the chain good at this moment? Pure. */
+enum sync_trust sync_window_judge(const struct sync_window *window, int64_t at_ns);
 
 struct sync_note {
 	enum {
@@ -61,6 +83,12 @@ struct sync_watch *sync_watch_start(struct sync_source *source,
 
 /* In sync at present? May be asked by any thread at any time; neither waits nor locks. */
 bool sync_watch_good(const struct sync_watch *watch);
+
+/* What is known about the past. Any thread; waits for nothing but the copying of three numbers. */
+void sync_watch_window(struct sync_watch *watch, struct sync_window *window);
+
+/* Has it look as soon as it can, so that what lies open is known without waiting for the next second. */
+void sync_watch_hurry(struct sync_watch *watch);
 
 /* How often it was lost so far, and the time lost in all, ns. */
 uint64_t sync_watch_losses(const struct sync_watch *watch, int64_t *lost_ns);

@@ -5,10 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/scratch.h"
 #include "base/units.h"
 #include "cli/sync.h"
 #include "ptp/setup.h"
@@ -16,6 +15,7 @@
 #include "ptp/supervise.h"
 
 #define TEXT_SIZE 16384
+#define SETUP_SCRATCH "tsnpub-setup"
 
 static bool has_ipv4(const char *iface)
 {
@@ -67,23 +67,20 @@ static int print_setup(const struct setup_facts *facts, struct error *err)
 }
 
 /* A directory of our own with ptp4l's configuration in it; `path` names the file. */
-static int write_config(const struct setup_facts *facts, char *directory, size_t size, char *path,
+static int write_config(const struct setup_facts *facts, struct scratch *directory, char *path,
 			size_t path_size, struct error *err)
 {
 	char text[4096];
 	FILE *file;
 	bool failed;
+	int rc;
 
-	snprintf(directory, size, "/run/tsnpub-setup.XXXXXX");
-	if (!mkdtemp(directory)) {
-		snprintf(directory, size, "/tmp/tsnpub-setup.XXXXXX");
-		if (!mkdtemp(directory)) {
-			directory[0] = '\0';
-			return error_errno(err, errno,
-					   "cannot make a directory for ptp4l's configuration");
-		}
-	}
-	snprintf(path, path_size, "%s/ptp4l.cfg", directory);
+	scratch_clean(SETUP_SCRATCH);
+	rc = scratch_make(directory, SETUP_SCRATCH);
+
+	if (rc)
+		return error_errno(err, -rc, "cannot make a directory for ptp4l's configuration");
+	snprintf(path, path_size, "%s/ptp4l.cfg", directory->path);
 	setup_ptp4l_config(facts, false, text, sizeof(text));
 	file = fopen(path, "we");
 	if (!file)
@@ -148,7 +145,8 @@ static int start(const struct sync_options *o, const struct setup_facts *facts, 
 {
 	const char *ptp4l[SETUP_ARGUMENTS], *phc2sys[SETUP_ARGUMENTS];
 	int64_t begin = clock_now_ns(CLOCK_MONOTONIC);
-	char directory[64] = "", path[96] = "";
+	struct scratch directory = SCRATCH_INIT;
+	char path[96];
 	struct supervisor *supervisor = NULL;
 	bool tai_set = !o->set_tai;
 	int status = -1;
@@ -159,7 +157,7 @@ static int start(const struct sync_options *o, const struct setup_facts *facts, 
 	supervisor = supervisor_new(print_line, NULL);
 	if (!supervisor)
 		return error_errno(err, ENOMEM, "cannot start ptp4l");
-	if (write_config(facts, directory, sizeof(directory), path, sizeof(path), err))
+	if (write_config(facts, &directory, path, sizeof(path), err))
 		goto out;
 	setup_ptp4l_command(facts, path, ptp4l);
 	if (supervisor_start(supervisor, ptp4l, err))
@@ -184,10 +182,7 @@ static int start(const struct sync_options *o, const struct setup_facts *facts, 
 	status = STATUS_GOOD;
 out:
 	supervisor_free(supervisor);
-	if (path[0])
-		unlink(path);
-	if (directory[0])
-		rmdir(directory);
+	scratch_remove(&directory);
 	return status;
 }
 

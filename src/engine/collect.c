@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The collecting and the writing thread of the publisher. */
 #include <errno.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -11,6 +12,10 @@
 #define COLLECT_MAX_NS (20 * NSEC_PER_MSEC)
 #define COLLECT_MIN_NS (1 * NSEC_PER_MSEC)
 #define WRITE_NS (100 * NSEC_PER_MSEC)
+#define PASS_MAX \
+	2048 /* held records at a turn: more than come anew, less than the writer's ring takes */
+#define LAST_LOOK_NS \
+	NSEC_PER_SEC /* how long the end of a run waits for the clocks of its last frames */
 
 static void sleep_ns(int64_t ns)
 {
@@ -35,16 +40,11 @@ static void drop_privileges(void)
 	capability_keep_only(1ULL << CAP_IPC_LOCK, &ignored);
 }
 
-void publisher_take_record(void *context, const struct tx_record *taken)
+/* Into statistics and log. */
+static void take(struct publisher *p, const struct tx_record *record)
 {
-	struct publisher *p = context;
-	struct tx_record copy = *taken;
-	const struct tx_record *record = &copy;
 	int64_t wake;
 
-	/* an interface that is being removed refuses frames, for lack of room it says, before it is seen to be down */
-	if (copy.status & TX_REFUSED && atomic_load(&p->control.link_down))
-		copy.status = (uint16_t)((copy.status & ~TX_REFUSED) | TX_LINK_DOWN);
 	tx_metrics_add(p->metrics, record);
 	if (p->log)
 		spsc_push(&p->records, record);
@@ -66,6 +66,65 @@ void publisher_take_record(void *context, const struct tx_record *taken)
 	if (record->submit != STAMP_NONE)
 		histogram_add(&p->recent.launch_error[SOURCE_USER], record->submit - record->launch,
 			      (uint64_t)record->seq, record->stream);
+}
+
+void publisher_give_record(void *context, const void *held, bool lost)
+{
+	struct tx_record record;
+
+	memcpy(&record, held, sizeof(record));
+	if (lost && record.status & (TX_SENT | TX_REFUSED))
+		record.status |= TX_UNSYNCED;
+	take(context, &record);
+}
+
+void publisher_take_record(void *context, const struct tx_record *taken)
+{
+	struct publisher *p = context;
+	struct tx_record record = *taken;
+
+	/* an interface that is being removed refuses frames, for lack of room it says, before it is seen to be down */
+	if (record.status & TX_REFUSED && atomic_load(&p->control.link_down))
+		record.status = (uint16_t)((record.status & ~TX_REFUSED) | TX_LINK_DOWN);
+	if (p->hold)
+		sync_hold_put(p->hold, &record, clock_now_ns(CLOCK_MONOTONIC));
+	else
+		take(p, &record);
+}
+
+/* What the watch has found out since. Returns how many records wait on. */
+static size_t pass_held(struct publisher *p)
+{
+	struct sync_window window;
+
+	if (!p->hold)
+		return 0;
+	sync_guard_window(p->sync, &window);
+	return sync_hold_pass(p->hold, &window, PASS_MAX);
+}
+
+/* The last frames: a look at the clocks after them tells. */
+static void release_last(struct publisher *p)
+{
+	int64_t end = clock_now_ns(CLOCK_MONOTONIC) + LAST_LOOK_NS;
+	struct sync_window window;
+	size_t left;
+
+	if (!p->hold)
+		return;
+	sync_guard_hurry(p->sync);
+	for (;;) {
+		pthread_mutex_lock(&p->metrics_lock);
+		left = pass_held(p);
+		pthread_mutex_unlock(&p->metrics_lock);
+		if (!left || clock_now_ns(CLOCK_MONOTONIC) > end)
+			break;
+		sleep_ns(COLLECT_MIN_NS);
+	}
+	pthread_mutex_lock(&p->metrics_lock);
+	sync_guard_window(p->sync, &window);
+	sync_hold_flush(p->hold, &window);
+	pthread_mutex_unlock(&p->metrics_lock);
 }
 
 /* A stamp also goes back into the frames, for the receiver's path delay: hardware, else software. */
@@ -124,6 +183,7 @@ static void collect_once(struct publisher *p)
 	if (waker_look(&p->watch, &tai) == WAKE_STEPPED)
 		take_step(p, p->watch.step_ns);
 	collector_settle(p->collector, now);
+	pass_held(p);
 	pthread_mutex_unlock(&p->metrics_lock);
 	if (unknown)
 		atomic_fetch_add(&p->unattributed, unknown);
@@ -161,6 +221,7 @@ void *publisher_collect(void *context)
 	pthread_mutex_lock(&p->metrics_lock);
 	collector_flush(p->collector);
 	pthread_mutex_unlock(&p->metrics_lock);
+	release_last(p);
 	atomic_store_explicit(&p->collected, true, memory_order_release);
 	if (!p->log)
 		atomic_store(&p->written, true);

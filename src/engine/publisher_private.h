@@ -12,6 +12,7 @@
 #include "data/logfile.h"
 #include "engine/feedback.h"
 #include "engine/publisher.h"
+#include "engine/sync_hold.h"
 #include "engine/transmit.h"
 #include "host/hwtstamp.h"
 #include "host/netlink.h"
@@ -47,6 +48,8 @@ struct publisher {
 	struct collector *collector;
 	struct feedback_reader *feedback;
 	struct waker watch; /* of the clock, beside the cyclic thread's: for stamps across a step */
+	struct sync_hold
+		*hold; /* records until the clocks of their moment are known; NULL: none waits */
 	pthread_mutex_t metrics_lock;
 	struct tx_metrics *metrics;
 	struct publisher_recent recent;
@@ -76,6 +79,8 @@ void *publisher_collect(void *publisher); /* thread */
 void *publisher_write(void *publisher); /* thread */
 /* The `record` of the collector's settings; `context` is the publisher. */
 void publisher_take_record(void *context, const struct tx_record *record);
+/* The `give` of a struct sync_hold. */
+void publisher_give_record(void *context, const void *record, bool lost);
 void publisher_wake_caller(struct publisher *publisher);
 
 /* load.c: pure */

@@ -23,6 +23,7 @@
 #include "engine/rx_explain.h"
 #include "engine/rx_finish.h"
 #include "engine/rx_summary.h"
+#include "engine/sync_hold.h"
 #include "host/capability.h"
 #include "host/ethtool.h"
 #include "host/link.h"
@@ -43,6 +44,7 @@
 #define STRAGGLERS_MS 2 /* frames that come right behind another are not announced */
 #define CHECK_NS 100000000LL
 #define TICK_NS NSEC_PER_SEC
+#define LAST_LOOK_NS NSEC_PER_SEC /* how long the end waits for the clocks of the last frames */
 
 struct session {
 	const struct rx_session_options *options;
@@ -51,6 +53,9 @@ struct session {
 	struct rx_finish *finish;
 	struct rx_blame *blame; /* NULL: not asked for, or not to be had */
 	struct sync_guard *sync; /* NULL: nothing to watch */
+	struct sync_hold
+		*hold; /* records until the clocks of their moment are known; NULL: none waits */
+	size_t held; /* how many wait */
 	struct sync_metrics clocks;
 	struct log_writer *log;
 	struct link_monitor *monitor;
@@ -125,27 +130,75 @@ static void take(struct session *session, const struct rx_record *records, size_
 	log_records(session, records, count);
 }
 
+static void nap(long ns)
+{
+	const struct timespec time = { 0, ns };
+
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+}
+
+/* The `give` of the held records. */
+static void give(void *context, const void *held, bool lost)
+{
+	struct rx_record record;
+
+	memcpy(&record, held, sizeof(record));
+	if (lost)
+		record.flags |= RX_UNSYNCED;
+	take(context, &record, 1);
+}
+
 static void handle(void *context, const struct rx_record *records, size_t count)
 {
 	struct session *session = context;
 	uint64_t limit = session->options->count;
-	struct rx_record marked[64];
+	int64_t now_ns;
 
 	if (limit && session->taken + count > limit)
 		count = (size_t)(limit - session->taken);
 	session->taken += count;
 	rx_blame_add(session->blame, records, count);
-	if (sync_guard_good(session->sync)) {
+	if (!session->hold) {
 		take(session, records, count);
 		return;
 	}
-	for (size_t done = 0, n; done < count; done += n) {
-		n = count - done < 64 ? count - done : 64;
-		memcpy(marked, records + done, n * sizeof(*records));
-		for (size_t i = 0; i < n; i++)
-			marked[i].flags |= RX_UNSYNCED;
-		take(session, marked, n);
+	now_ns = clock_now_ns(CLOCK_MONOTONIC);
+	for (size_t i = 0; i < count; i++) {
+		/* it may end the run: not to wait a second for that */
+		if (records[i].flags & RX_LAST)
+			sync_guard_hurry(session->sync);
+		sync_hold_put(session->hold, &records[i], now_ns);
 	}
+}
+
+/* What the watch has found out since. */
+static void pass_held(struct session *session)
+{
+	struct sync_window window;
+
+	if (!session->hold)
+		return;
+	sync_guard_window(session->sync, &window);
+	session->held = sync_hold_pass(session->hold, &window, DRAIN_LIMIT);
+}
+
+/* The rest, at the end: a look at the clocks after it tells. */
+static void release_held(struct session *session)
+{
+	int64_t end_ns = clock_now_ns(CLOCK_MONOTONIC) + LAST_LOOK_NS;
+	struct sync_window window;
+
+	if (!session->hold)
+		return;
+	sync_guard_hurry(session->sync);
+	for (;;) {
+		sync_guard_window(session->sync, &window);
+		if (!sync_hold_pass(session->hold, &window, SIZE_MAX) ||
+		    clock_now_ns(CLOCK_MONOTONIC) > end_ns)
+			break;
+		nap(NAP_NS);
+	}
+	sync_hold_flush(session->hold, &window);
 }
 
 static void say_sync(void *context, bool warning, const char *text)
@@ -297,7 +350,7 @@ static int sleep_ms(const struct session *session, int64_t taken)
 
 	if (taken)
 		return STRAGGLERS_MS;
-	if (session->finish->finished && until > CHECK_NS)
+	if ((session->finish->finished || session->held) && until > CHECK_NS)
 		until = CHECK_NS;
 	if (session->options->duration_ns) {
 		int64_t left = session->start_ns + session->options->duration_ns - session->now_ns;
@@ -306,13 +359,6 @@ static int sleep_ms(const struct session *session, int64_t taken)
 			until = left;
 	}
 	return until < 0 ? 0 : (int)(until / NSEC_PER_MSEC) + 1;
-}
-
-static void nap(long ns)
-{
-	const struct timespec time = { 0, ns };
-
-	clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
 }
 
 static int loop(struct session *session, struct error *err)
@@ -340,6 +386,7 @@ static int loop(struct session *session, struct error *err)
 			return -1;
 		rx_blame_drained(session->blame);
 		session->now_ns = clock_now_ns(CLOCK_MONOTONIC);
+		pass_held(session);
 		if (session->now_ns >= session->next_tick_ns) {
 			each_second(session);
 			session->next_tick_ns += TICK_NS;
@@ -369,6 +416,7 @@ static int loop(struct session *session, struct error *err)
 	}
 	/* what is in the ring still belongs to the run */
 	receiver_drain(session->receiver, INT64_MAX, handle, session, err);
+	release_held(session);
 	return 0;
 }
 
@@ -474,6 +522,11 @@ static int start(struct session *session, struct error *err)
 	setpriority(PRIO_PROCESS, 0, NICE); /* as good as it gets: no need to say so */
 	if (capability_keep_only(receiver_capabilities(session->receiver), err))
 		return -1;
+	if (sync_guard_marks(session->sync)) {
+		session->hold = sync_hold_new(0, give, session);
+		if (!session->hold)
+			return error_errno(err, ENOMEM, "cannot hold records back");
+	}
 	if (sync_guard_watch(session->sync, 0, NULL, NULL, -1, err))
 		return -1;
 	for (unsigned int i = 0; i < setup->note_count; i++)
@@ -576,6 +629,7 @@ int rx_session_run(const struct rx_session_options *options, struct error *err)
 	}
 	rx_blame_close(session.blame);
 	sync_guard_close(session.sync);
+	sync_hold_free(session.hold);
 	sync_metrics_free(&session.clocks);
 	link_monitor_close(session.monitor);
 	rx_metrics_free(session.metrics);

@@ -254,6 +254,11 @@ static int make_collector(struct publisher *p, struct error *err)
 	p->collector = collector_new(&settings);
 	p->feedback = feedback_reader_new(p->options.ethertype);
 	p->metrics = tx_metrics_new(&metrics);
+	if (sync_guard_marks(p->sync)) {
+		p->hold = sync_hold_new(frames_in(p, NSEC_PER_SEC) + 1, publisher_give_record, p);
+		if (!p->hold)
+			return error_errno(err, ENOMEM, "cannot set up the publisher");
+	}
 	if (!p->collector || !p->feedback || !p->metrics ||
 	    spsc_init(&p->events, room, sizeof(struct cycle_event)) < 0 ||
 	    spsc_init(&p->notes, NOTES_ROOM, sizeof(struct publisher_note)) < 0 ||
@@ -374,6 +379,7 @@ void publisher_close(struct publisher *p)
 	link_monitor_close(p->monitor);
 	netlink_close(p->nl);
 	collector_free(p->collector);
+	sync_hold_free(p->hold);
 	feedback_reader_free(p->feedback);
 	tx_metrics_free(p->metrics);
 	histogram_free(&p->recent.wake);

@@ -213,6 +213,25 @@ bool sync_guard_good(const struct sync_guard *guard)
 	return guard->watch ? sync_watch_good(guard->watch) : guard->good;
 }
 
+void sync_guard_window(const struct sync_guard *guard, struct sync_window *window)
+{
+	if (guard && guard->policy != SYNC_POLICY_IGNORE && guard->watch)
+		sync_watch_window(guard->watch, window);
+	else
+		*window = (struct sync_window){ .vouched_ns = INT64_MAX };
+}
+
+bool sync_guard_marks(const struct sync_guard *guard)
+{
+	return guard && guard->policy != SYNC_POLICY_IGNORE;
+}
+
+void sync_guard_hurry(struct sync_guard *guard)
+{
+	if (guard && guard->watch)
+		sync_watch_hurry(guard->watch);
+}
+
 uint64_t sync_guard_losses(const struct sync_guard *guard, int64_t *lost_ns)
 {
 	*lost_ns = 0;

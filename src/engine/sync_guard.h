@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "data/record.h"
 #include "ptp/ptp4l.h"
+#include "ptp/watch.h"
 
 enum sync_policy {
 	SYNC_POLICY_AUTO, /* require where launch times need it and the interface has a PHC; else ignore */
@@ -81,6 +82,18 @@ bool sync_guard_record(struct sync_guard *guard, struct sync_record *record);
 
 /* In sync at present; true for NULL and under "ignore". Any thread, any time. */
 bool sync_guard_good(const struct sync_guard *guard);
+
+/*
+ * What is known about the past, to hold back and mark what was sent before a loss was noticed. NULL, and under
+ * "ignore": all is vouched for.
+ */
+void sync_guard_window(const struct sync_guard *guard, struct sync_window *window);
+
+/* Does it mark? Then what was sent has to be held back until its moment is known. */
+bool sync_guard_marks(const struct sync_guard *guard);
+
+/* Wants what still lies open to be looked at soon: at the end of a run. */
+void sync_guard_hurry(struct sync_guard *guard);
 
 /* Losses so far, and the time they took, ns. */
 uint64_t sync_guard_losses(const struct sync_guard *guard, int64_t *lost_ns);

@@ -106,18 +106,29 @@ static void print_uncertainty(FILE *out, const struct analysis *a, const struct 
 {
 	enum stamp_source best = rx_best_source(total);
 	struct uncertainty u;
+	int told = 0;
 
 	if (best == SOURCE_COUNT)
 		return;
-	u = uncertainty_of(a, best);
-	if (a->rx_sync.records || a->tx_sync.records) {
-		fprintf(out, "\n  one-way figures are uncertain by the clocks: ");
+	/* each column of latencies has its own: a hw stamp knows nothing of the system clock */
+	for (int i = 0; i < SOURCE_COUNT; i++) {
+		if (!total->latency[i] || !total->latency[i]->count ||
+		    !(a->rx_sync.records || a->tx_sync.records))
+			continue;
+		u = uncertainty_of(a, (enum stamp_source)i);
+		fprintf(out, "%s  latency(%s) is uncertain by the clocks: ", told++ ? "" : "\n",
+			source_name((enum stamp_source)i));
 		print_side(out, "sender", u.sender_ns);
 		print_side(out, ", receiver", u.receiver_ns);
 		if (u.total_ns >= 0)
 			fprintf(out, ", together +-%" PRId64 " ns", u.total_ns);
-		fputs(" (largest offsets and half of the reading windows)\n", out);
+		fputc('\n', out);
 	}
+	if (told)
+		fputs("  (largest offset from the master and of the PHC, half of the reading "
+		      "window)\n",
+		      out);
+	u = uncertainty_of(a, best);
 	if (total->latency[best]->min >= 0)
 		return;
 	fprintf(out,

@@ -15,7 +15,7 @@
  *   error      answers NOT_SUPPORTED to all but DEFAULT_DATA_SET
  *   flood      answers for ever, with a wrong sequence number
  *   repeat     gives each answer three times, and an old one before it
- *   dies       answers DEFAULT_DATA_SET once and ends
+ *   dies       answers DEFAULT_DATA_SET once, and is gone before the asker can ask again: it is stopped meanwhile
  *
  * Ends on SIGTERM and removes PATH.
  */
@@ -174,6 +174,55 @@ static void spoil_sequence(uint8_t *message)
 	put(message + 30, (uint64_t)(message[30] << 8 | message[31]) - 1, 2);
 }
 
+/* The state of a process, as ps shows it; 0: there is none. */
+static char state_of(pid_t pid)
+{
+	char file[64], state = 0;
+	FILE *in;
+
+	snprintf(file, sizeof(file), "/proc/%d/stat", (int)pid);
+	in = fopen(file, "r");
+	if (!in)
+		return 0;
+	if (fscanf(in, "%*d (%*[^)]) %c", &state) != 1)
+		state = 0;
+	fclose(in);
+	return state;
+}
+
+/* Stops the asker, or lets it go on; returns when it is so. */
+static void set_stopped(pid_t pid, bool stopped)
+{
+	const struct timespec pause = { 0, 1000000 };
+
+	kill(pid, stopped ? SIGSTOP : SIGCONT);
+	while (stopped && state_of(pid) && state_of(pid) != 'T')
+		nanosleep(&pause, NULL);
+}
+
+/* Takes a question, and who sent it. */
+static ssize_t take_question(int fd, uint8_t *message, size_t size, struct sockaddr_un *peer,
+			     socklen_t *peer_size, pid_t *asker)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))];
+	struct iovec vector = { message, size };
+	struct msghdr header = { .msg_name = peer,
+				 .msg_namelen = sizeof(*peer),
+				 .msg_iov = &vector,
+				 .msg_iovlen = 1,
+				 .msg_control = control,
+				 .msg_controllen = sizeof(control) };
+	ssize_t length = recvmsg(fd, &header, 0);
+	const struct cmsghdr *cmsg = length < 0 ? NULL : CMSG_FIRSTHDR(&header);
+	struct ucred sender = { 0 };
+
+	if (cmsg && cmsg->cmsg_type == SCM_CREDENTIALS)
+		memcpy(&sender, CMSG_DATA(cmsg), sizeof(sender));
+	*asker = sender.pid;
+	*peer_size = header.msg_namelen;
+	return length;
+}
+
 int main(int argc, char **argv)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -194,6 +243,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "fake_ptp4l: %s: %s\n", path, strerror(errno));
 		return 3;
 	}
+	setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &(int){ 1 }, sizeof(int));
 	signal(SIGTERM, end);
 	puts("ready");
 	fflush(stdout);
@@ -202,9 +252,10 @@ int main(int argc, char **argv)
 			pause(); /* SIGTERM ends it all the same */
 	for (;;) {
 		struct sockaddr_un peer;
-		socklen_t peer_size = sizeof(peer);
-		ssize_t size = recvfrom(fd, message, sizeof(message) - 128, 0,
-					(struct sockaddr *)&peer, &peer_size);
+		socklen_t peer_size;
+		pid_t asker;
+		ssize_t size = take_question(fd, message, sizeof(message) - 128, &peer, &peer_size,
+					     &asker);
 		struct facts facts;
 		uint16_t id;
 		int length;
@@ -252,8 +303,13 @@ int main(int argc, char **argv)
 				;
 			continue;
 		}
-		SEND(length);
-		if (!strcmp(mode, "dies"))
+		if (!strcmp(mode, "dies")) {
+			set_stopped(asker, true);
+			SEND(length);
+			close(fd);
+			set_stopped(asker, false);
 			end(0);
+		}
+		SEND(length);
 	}
 }

@@ -49,6 +49,15 @@ check() {
 
 row() { jq -r --arg name "$1" ".checks[] | select(.name == \$name) | .$2" <<<"$output"; }
 
+# directories of --start whose owner, who would hold a lock, is dead
+dead_setups() {
+	local count=0
+	for left in /run/tsnpub-setup.*; do
+		if [ -d "$left" ] && flock -n "$left" test -d "$left"; then count=$((count + 1)); fi
+	done
+	echo $count
+}
+
 # until FILTER is true, at most 30 s
 until_true() {
 	for _ in $(seq 60); do
@@ -134,14 +143,18 @@ until_true() {
 		sleep 0.1
 	done
 	! kill -0 "$second" 2>/dev/null
-	rm -rf /run/tsnpub-setup.*
+	# its configuration is left, until the next --start
+	[ "$(dead_setups)" = 1 ]
+	timeout 20 ip netns exec "$slave" "$top/build/tsnpub" sync --start --iface v1 --role slave --socket "$dir/slave" \
+		--duration 1s
+	[ "$(dead_setups)" = 0 ]
 }
 
 @test "--start without ptp4l installed says so" {
 	run ip netns exec "$slave" "$top/build/tsnpub" sync --start --iface v1 --socket "$dir/none" --ptp4l /nonexistent/ptp4l
 	[ "$status" -eq 3 ]
 	[[ $output == *"no program '/nonexistent/ptp4l': install linuxptp"* ]]
-	[ -z "$(ls -d /run/tsnpub-setup.* 2>/dev/null)" ]
+	[ "$(dead_setups)" = 0 ]
 }
 
 @test "--print-setup: software stamps, and never a clock that is steered by surprise" {
@@ -151,4 +164,17 @@ until_true() {
 	[[ $output == *"time_stamping            software"* ]]
 	[[ $output == *"free_running             1"* ]]
 	[[ $output == *"Nothing to do without a PTP clock."* ]]
+}
+
+@test "systemd takes the units" {
+	command -v systemd-analyze >/dev/null || skip "systemd-analyze is missing: apt install systemd"
+	mkdir "$dir/units"
+	for unit in "$top"/configs/systemd/*.service; do
+		sed "s|/usr/local/bin/tsnpub|$top/build/tsnpub|" "$unit" >"$dir/units/${unit##*/}"
+	done
+	# unknown settings, programs that are not there: it says so and does not fail
+	run systemd-analyze verify --man=no "$dir"/units/*.service
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
 }
