@@ -26,6 +26,6 @@ lab: all
 	@tests/vm/lab.sh --kernel $(KERNEL) --nic $(NIC)
 
 lab-run: all
-	@tests/vm/lab.sh --kernel $(KERNEL) --nic $(NIC) -- sh -c '$(subst ','\'',$(CMD))'
+	@tests/vm/lab.sh --kernel $(KERNEL) --nic $(NIC) -- lab-shell '$(subst ','\'',$(CMD))'
 
 .PHONY: vm vm-ready lab lab-run
