@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SEARCH_VISITS_MAX 10000000 /* of cycles of the hyperperiod: about a tenth of a second */
+#define SEARCH_VISITS_MAX 1000000 /* of cycles of the hyperperiod: about ten milliseconds */
 
 /* First position at or after `at` (in gate cycle time) with `length` inside one window. */
 static int64_t in_windows(const struct planner *p, int class, int64_t at, int64_t length)
