@@ -24,8 +24,7 @@ enum blame_kind {
 	BLAME_SOFTIRQ_EXIT,
 	BLAME_SWITCH, /* number: thread that runs from now on; name, priority, policy */
 	BLAME_WAKEUP, /* the cyclic thread became runnable */
-	BLAME_TIMER_ENTER, /* a high-resolution timer's callback; value: when it should have expired */
-	BLAME_TIMER_EXIT,
+	BLAME_TIMER, /* a high-resolution timer's callback begins; value: when it should have expired */
 };
 
 /* Interrupts of the architecture that have no number. */
@@ -53,7 +52,7 @@ struct blame_event {
 		char name[BLAME_NAME]; /* not always terminated */
 		struct {
 			__u64 value;
-			__u64 function; /* TIMER_ENTER: address of the callback */
+			__u64 function; /* TIMER: address of the callback */
 		};
 	};
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/blame_session.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 void blame_session_open(struct blame_session *s)
 {
 	struct error err = ERROR_INIT;
+	bool without;
 
 	if (s->cpu < 0) {
 		message_warn("--blame is not available: the cyclic thread is not pinned; name its "
@@ -23,11 +25,14 @@ void blame_session_open(struct blame_session *s)
 		return;
 	}
 	s->tally = calloc(1, sizeof(*s->tally));
+	without = !blame_cost_lateness(s->cpu, NULL, &s->without_ns);
 	s->blame = s->tally ? blame_open(s->cpu, &err) : NULL;
 	if (!s->blame) {
 		message_warn("--blame is not available: %s", err.text[0] ? err.text : "no memory");
 		return;
 	}
+	s->measured = without && !blame_cost_lateness(s->cpu, s->blame, &s->with_ns);
+	blame_forget(s->blame);
 	s->tally->cpu = s->cpu;
 	s->tally->follows = !s->over_ns;
 	if (*blame_missing(s->blame))
@@ -62,12 +67,6 @@ void blame_session_start(struct blame_session *s, int tid)
 	set_threshold(s, s->over_ns ? s->over_ns : INT64_MAX);
 }
 
-void blame_session_measure(struct blame_session *s)
-{
-	if (s->blame && !s->measured)
-		s->measured = !blame_measure(s->blame, &s->cost);
-}
-
 void blame_session_tick(struct blame_session *s, const struct cycle *cycle,
 			const struct histogram *latency)
 {
@@ -96,37 +95,28 @@ void blame_session_end(struct blame_session *s, const struct cycle *cycle,
 
 void blame_session_print(const struct blame_session *s)
 {
-	double runs;
-
 	if (!s->blame)
 		return;
 	blame_print(stdout, s->tally, s->blame);
-	if (!s->measured) {
-		printf("\nWhat blame costs was not measured: that needs CAP_SYS_ADMIN, which is "
-		       "given "
-		       "up here;\n`tsnpub latency --blame` states it\n");
-		return;
-	}
-	runs = s->cost.events_per_second * (double)s->cycle_ns / (double)NSEC_PER_SEC;
-	printf("\nBlame takes %.0f ns of each cycle on this CPU: %.1f events of %.0f ns (the "
-	       "kernel's\n"
-	       "run-time statistics of BPF in the first 0.2 s, less the %.0f ns that an empty "
-	       "program "
-	       "takes in them)\n",
-	       runs * s->cost.ns_per_event, runs, s->cost.ns_per_event, s->cost.idle_ns);
+	if (s->measured)
+		printf("\nBlame makes a wake-up %" PRId64 " ns later%s: P10 %" PRId64
+		       " instead of %" PRId64 " ns (%d wake-ups each, before the run)\n",
+		       s->with_ns > s->without_ns ? s->with_ns - s->without_ns : 0,
+		       s->with_ns > s->without_ns ? "" : ", less than this machine's noise",
+		       s->with_ns, s->without_ns, BLAME_COST_WAKES);
 }
 
 json_t *blame_session_json(const struct blame_session *s)
 {
 	json_t *o = s->blame ? blame_json(s->tally, s->blame) : NULL;
-	double runs = s->cost.events_per_second * (double)s->cycle_ns / (double)NSEC_PER_SEC;
 
 	if (o && s->measured)
 		json_object_set_new(o, "cost",
-				    json_pack("{s:f,s:f,s:f,s:f}", "empty_program_ns",
-					      s->cost.idle_ns, "ns_per_event", s->cost.ns_per_event,
-					      "events_per_cycle", runs, "ns_per_cycle",
-					      runs * s->cost.ns_per_event));
+				    json_pack("{s:I,s:I,s:I,s:i}", "wakeup_later_ns",
+					      (json_int_t)(s->with_ns - s->without_ns), "with_ns",
+					      (json_int_t)s->with_ns, "without_ns",
+					      (json_int_t)s->without_ns, "wakeups",
+					      BLAME_COST_WAKES));
 	return o;
 }
 

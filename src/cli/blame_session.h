@@ -17,17 +17,16 @@ struct blame_session {
 	int cpu; /* of the cyclic thread; negative: not pinned */
 	int64_t over_ns; /* what counts as late; 0: follow the measured P99.9 */
 	int64_t stop_over_ns; /* the run ends at the first one later than this, so that is looked at; 0: never */
-	int64_t cycle_ns;
 	/* the session's own */
 	struct blame *blame; /* NULL: not available, which was said */
 	struct blame_tally *tally;
-	struct blame_cost cost;
-	bool measured;
+	bool measured; /* the cost */
+	int64_t without_ns, with_ns; /* how late a thread wakes up without blame and with it, P10 */
 };
 
 /*
  * Makes blame ready. Where it is not to be had a warning says why and what to do, and the command goes on
- * without it. Before memory is locked.
+ * without it. Measures what it costs, which takes 0.3 s. Before memory is locked.
  */
 void blame_session_open(struct blame_session *session);
 
@@ -37,10 +36,10 @@ const struct wake_clock *blame_session_clock(void *context, const struct wake_cl
 /* The cyclic thread runs: follows it. */
 void blame_session_start(struct blame_session *session, int tid);
 
-/* Measures the cost, once, while the thread is cyclic. Takes 200 ms. */
-void blame_session_measure(struct blame_session *session);
-
-/* Takes what was kept of the run itself (`cycle` tells when that is), and moves the threshold with the latency so far. A few times a second at least. */
+/*
+ * Takes what was kept of the run itself (`cycle` tells when that is), and moves the threshold with the
+ * latency so far. A few times a second at least.
+ */
 void blame_session_tick(struct blame_session *session, const struct cycle *cycle,
 			const struct histogram *latency);
 

@@ -333,7 +333,6 @@ static int measure(struct run *run, char **argv, struct error *err)
 		start_tracer(run);
 	if (request->blame) {
 		run->blame.cpu = settings.realtime.cpu;
-		run->blame.cycle_ns = settings.cycle_ns;
 		run->blame.over_ns = request->blame_over_ns;
 		run->blame.stop_over_ns = request->stop_over_ns;
 		blame_session_open(&run->blame);
@@ -343,7 +342,6 @@ static int measure(struct run *run, char **argv, struct error *err)
 	if (latency_start(&run->latency, &settings, err) < 0)
 		return -1;
 	blame_session_start(&run->blame, latency_tid(run->latency));
-	blame_session_measure(&run->blame);
 	rt = latency_realtime(run->latency);
 	for (unsigned i = 0; i < rt->shortfalls; i++)
 		message_warn("%s", rt->shortfall[i]);

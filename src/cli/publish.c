@@ -119,7 +119,6 @@ static void tick(void *context, struct publisher *publisher)
 	const struct tx_metrics *metrics;
 	struct tx_stream *total;
 
-	blame_session_measure(&view->blame);
 	metrics = publisher_metrics(publisher, &recent);
 	blame_session_tick(&view->blame, publisher_cycle(publisher), &metrics->wake);
 	if (view->request->quiet) {
@@ -308,12 +307,12 @@ static int run(const struct publish_request *request, struct error *err)
 	int status = -1;
 
 	live_init(&view.live, stderr);
+	options.no_recent = request->quiet;
 	if (request->blame) {
 		if (options.realtime.cpu == REALTIME_CPU_ANY)
 			options.realtime.cpu = realtime_choose_cpu();
 		view.blame.cpu = options.realtime.cpu;
 		view.blame.over_ns = request->blame_over_ns;
-		view.blame.cycle_ns = options.cycle_ns;
 		blame_session_open(&view.blame);
 		options.clock = blame_session_clock(&view.blame, &wake_clock_system);
 	}

@@ -61,7 +61,6 @@ static const struct {
 	{ "sched_switch", "threads", true },
 	{ "sched_wakeup", "wake-ups", false },
 	{ "hrtimer_expire_entry", "timers", false },
-	{ "hrtimer_expire_exit", NULL, false },
 	{ "local_timer_entry", "the local timer's interrupt", false },
 	{ "local_timer_exit", NULL, false },
 	{ "reschedule_entry", "reschedule IPIs", false },
@@ -351,65 +350,8 @@ size_t blame_holds(const struct blame *blame, struct blame_hold *holds, size_t m
 	return count;
 }
 
-/* The kernel's statistics, summed over all programs. */
-static void sum_statistics(const struct blame *blame, uint64_t *runs, uint64_t *time)
+void blame_forget(struct blame *blame)
 {
-	struct bpf_program *program;
-
-	*runs = *time = 0;
-	bpf_object__for_each_program(program, blame->bpf->obj)
-	{
-		struct bpf_prog_info info = { 0 };
-		__u32 size = sizeof(info);
-		int fd = bpf_program__fd(program);
-
-		if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size))
-			continue;
-		*runs += info.run_cnt;
-		*time += info.run_time_ns;
-	}
-}
-
-#define MEASURE_NS (100 * NSEC_PER_MSEC)
-
-static void measure_half(const struct blame *blame, double *runs, double *time)
-{
-	const struct timespec pause = ns_to_timespec(MEASURE_NS);
-	uint64_t runs_before, time_before, runs_after, time_after;
-
-	sum_statistics(blame, &runs_before, &time_before);
-	nanosleep(&pause, NULL);
-	sum_statistics(blame, &runs_after, &time_after);
-	*runs = (double)(runs_after - runs_before);
-	*time = (double)(time_after - time_before);
-}
-
-int blame_measure(struct blame *blame, struct blame_cost *cost)
-{
-	volatile __u32 *target = &blame->bpf->data->control.cpu;
-	volatile __u64 *noted = &blame->bpf->data->control.head;
-	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
-	double runs, time, here;
-	int64_t start;
-	uint64_t before;
-
-	memset(cost, 0, sizeof(*cost));
-	if (fd < 0)
-		return -errno;
-	*target = BLAME_NO_CPU;
-	measure_half(blame, &runs, &time);
-	cost->idle_ns = runs > 0 ? time / runs : 0;
-	*target = (uint32_t)blame->cpu;
-	before = *noted;
-	start = clock_now_ns(CLOCK_MONOTONIC);
-	measure_half(blame, &runs, &time);
-	here = (double)(*noted - before);
-	cost->events_per_second = here * (double)NSEC_PER_SEC /
-				  (double)(clock_now_ns(CLOCK_MONOTONIC) - start);
-	close(fd);
-	if (here < 1)
-		return -ENODATA;
-	time -= runs * cost->idle_ns;
-	cost->ns_per_event = time > 0 ? time / here : 0;
-	return 0;
+	memset(blame->bpf->bss->holds, 0, sizeof(blame->bpf->bss->holds));
+	blame->bpf->data->control.holds_lost = 0;
 }

@@ -164,7 +164,7 @@ static void attribute(struct state *s, int64_t from, int64_t to)
 		part.category = top->kind == BLAME_IRQ_ENTER      ? BLAME_PART_IRQ
 				: top->kind == BLAME_VECTOR_ENTER ? BLAME_PART_VECTOR
 				: top->own                        ? BLAME_PART_WAKING
-				: top->kind == BLAME_TIMER_ENTER  ? BLAME_PART_TIMER
+				: top->kind == BLAME_TIMER        ? BLAME_PART_TIMER
 								  : BLAME_PART_SOFTIRQ;
 		part.ip = part.category == BLAME_PART_TIMER ? top->function : 0;
 		part.number = top->number;
@@ -207,19 +207,20 @@ static void attribute(struct state *s, int64_t from, int64_t to)
 
 static bool enters(uint8_t kind)
 {
-	return kind == BLAME_IRQ_ENTER || kind == BLAME_VECTOR_ENTER ||
-	       kind == BLAME_SOFTIRQ_ENTER || kind == BLAME_TIMER_ENTER;
+	return kind == BLAME_IRQ_ENTER || kind == BLAME_VECTOR_ENTER || kind == BLAME_SOFTIRQ_ENTER;
 }
 
 static bool leaves(uint8_t kind)
 {
-	return kind == BLAME_IRQ_EXIT || kind == BLAME_VECTOR_EXIT || kind == BLAME_SOFTIRQ_EXIT ||
-	       kind == BLAME_TIMER_EXIT;
+	return kind == BLAME_IRQ_EXIT || kind == BLAME_VECTOR_EXIT || kind == BLAME_SOFTIRQ_EXIT;
 }
 
 static void apply(struct state *s, const struct blame_event *event)
 {
-	if (enters(event->kind) && s->depth < NEST_MAX) {
+	/* a callback lasts until the next one, or the end of the interrupt that runs it */
+	if (event->kind == BLAME_TIMER && s->depth && s->nest[s->depth - 1].kind == BLAME_TIMER)
+		s->depth--;
+	if ((enters(event->kind) || event->kind == BLAME_TIMER) && s->depth < NEST_MAX) {
 		struct holder *top = &s->nest[s->depth++];
 
 		top->kind = event->kind;
@@ -227,7 +228,7 @@ static void apply(struct state *s, const struct blame_event *event)
 		memset(top->name, 0, sizeof(top->name));
 		if (event->kind == BLAME_IRQ_ENTER)
 			memcpy(top->name, event->name, BLAME_NAME);
-		top->function = event->kind == BLAME_TIMER_ENTER ? event->function : 0;
+		top->function = event->kind == BLAME_TIMER ? event->function : 0;
 		top->own = event == s->expiry;
 	} else if (leaves(event->kind)) {
 		/* back to where it was entered; what was entered since has been missed to leave */
@@ -290,7 +291,7 @@ static void find_expiry(struct state *s)
 			entry = event;
 		if (event->kind == BLAME_WAKEUP && time >= late->due && time < runnable)
 			runnable = time;
-		if (event->kind == BLAME_TIMER_ENTER && time >= late->due - BLAME_TIMER_NEAR_NS) {
+		if (event->kind == BLAME_TIMER && time >= late->due - BLAME_TIMER_NEAR_NS) {
 			uint64_t away = event->value > (uint64_t)late->due
 						? event->value - (uint64_t)late->due
 						: (uint64_t)late->due - event->value;

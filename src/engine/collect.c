@@ -48,7 +48,7 @@ static void take(struct publisher *p, const struct tx_record *record)
 	tx_metrics_add(p->metrics, record);
 	if (p->log)
 		spsc_push(&p->records, record);
-	if (record->status & TX_UNSYNCED)
+	if (p->options.no_recent || record->status & TX_UNSYNCED)
 		return;
 	if (record->wake != STAMP_NONE && record->wake != p->recent_wake) {
 		p->recent_wake = record->wake;

@@ -56,6 +56,7 @@ struct publisher_options {
 	int64_t deadline_ns; /* a launch error above it is late; 0: none */
 	double sla; /* fraction that must leave in time, for the log; 0: none */
 	const char *log_path; /* NULL: none */
+	bool no_recent; /* no live line is shown: `recent` of publisher_metrics() stays empty */
 	bool strict; /* a real-time shortfall is an error */
 	enum link_loss link_loss;
 	struct sync_guard_options sync;

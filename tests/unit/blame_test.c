@@ -46,7 +46,7 @@ static void idle(int64_t us)
 
 static void expire(int64_t us, int64_t due_us)
 {
-	at(us, BLAME_TIMER_ENTER, 0)->value = (uint64_t)(DUE + due_us * US);
+	at(us, BLAME_TIMER, 0)->value = (uint64_t)(DUE + due_us * US);
 }
 
 /* The timer's interrupt at `us`, that wakes the cyclic thread, which runs 2 us later. */
@@ -58,7 +58,6 @@ static void wake(int64_t us, uint8_t flags, uint64_t ip)
 	event->value = ip;
 	expire(us, 0);
 	at(us, BLAME_WAKEUP, RT);
-	at(us, BLAME_TIMER_EXIT, 0);
 	at(us + 1, BLAME_VECTOR_EXIT, BLAME_LOCAL_TIMER);
 	run(us + 2, RT, "tsnpub", SCHED_FIFO, 19);
 }
@@ -125,7 +124,8 @@ static void handler_holds_the_cpu(void **state)
 	count = split_until(295);
 	expect_first(count, BLAME_PART_IRQ, 290, "IRQ 89 mmc0");
 	assert_int_equal(part_ns(count, BLAME_PART_UNSEEN), 0);
-	assert_int_equal(part_ns(count, BLAME_PART_WAKING), 4 * US);
+	/* with the rest of the interrupt behind the thread's own timer */
+	assert_int_equal(part_ns(count, BLAME_PART_WAKING), 5 * US);
 }
 
 /* As in the laboratory: within another timer's callback, in the same interrupt that wakes the thread. */
@@ -140,17 +140,15 @@ static void handler_within_a_timer_callback(void **state)
 	history[length - 1].function = 0x1234;
 	irq(-4, 30, "sdhci");
 	at(296, BLAME_IRQ_EXIT, 30);
-	at(297, BLAME_TIMER_EXIT, 0);
 	expire(298, 0);
 	at(298, BLAME_WAKEUP, RT);
-	at(299, BLAME_TIMER_EXIT, 0);
 	at(300, BLAME_VECTOR_EXIT, BLAME_LOCAL_TIMER);
 	run(301, RT, "tsnpub", SCHED_FIFO, 19);
 	count = split_until(302);
 	expect_first(count, BLAME_PART_IRQ, 296, "IRQ 30 sdhci");
-	assert_int_equal(part_ns(count, BLAME_PART_TIMER), 1 * US);
-	assert_int_equal(part_ns(count, BLAME_PART_VECTOR), 2 * US);
-	assert_int_equal(part_ns(count, BLAME_PART_WAKING), 3 * US);
+	/* until the next callback began */
+	assert_int_equal(part_ns(count, BLAME_PART_TIMER), 2 * US);
+	assert_int_equal(part_ns(count, BLAME_PART_WAKING), 4 * US);
 }
 
 static void timer_callback_with_interrupts_off(void **state)
@@ -162,10 +160,8 @@ static void timer_callback_with_interrupts_off(void **state)
 	at(-5, BLAME_VECTOR_ENTER, BLAME_LOCAL_TIMER);
 	expire(-5, -6);
 	history[length - 1].function = 0xabc;
-	at(295, BLAME_TIMER_EXIT, 0);
 	expire(295, 0);
 	at(295, BLAME_WAKEUP, RT);
-	at(295, BLAME_TIMER_EXIT, 0);
 	at(296, BLAME_VECTOR_EXIT, BLAME_LOCAL_TIMER);
 	run(297, RT, "tsnpub", SCHED_FIFO, 19);
 	count = split_until(298);
@@ -202,7 +198,7 @@ static void idle_and_late_is_not_seen(void **state)
 	assert_int_equal(parts[0].category, BLAME_PART_UNSEEN);
 	/* of which the way itself is allowed for */
 	assert_int_equal(parts[0].ns, 490 * US);
-	assert_int_equal(part_ns(count, BLAME_PART_WAKING), 12 * US);
+	assert_int_equal(part_ns(count, BLAME_PART_WAKING), 13 * US);
 	/* the same after the interrupt: the virtual machine did not run */
 	idle(-50);
 	wake(1, 0, 0);
@@ -220,7 +216,6 @@ static void other_threads(void **state)
 	at(1, BLAME_VECTOR_ENTER, BLAME_LOCAL_TIMER);
 	expire(1, 0);
 	at(2, BLAME_WAKEUP, RT);
-	at(2, BLAME_TIMER_EXIT, 0);
 	at(3, BLAME_VECTOR_EXIT, BLAME_LOCAL_TIMER);
 	run(203, 10, "rr", SCHED_RR, 9);
 	run(253, RT, "tsnpub", SCHED_FIFO, 19);
@@ -241,7 +236,6 @@ static void soft_interrupts(void **state)
 	at(1, BLAME_VECTOR_ENTER, BLAME_LOCAL_TIMER);
 	expire(1, 0);
 	at(1, BLAME_WAKEUP, RT);
-	at(2, BLAME_TIMER_EXIT, 0);
 	at(3, BLAME_VECTOR_EXIT, BLAME_LOCAL_TIMER);
 	at(150, BLAME_SOFTIRQ_EXIT, 3);
 	at(150, BLAME_SOFTIRQ_ENTER, 7);

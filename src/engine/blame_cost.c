@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What blame costs: how much later a thread wakes up with it than without. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "engine/blame.h"
+#include "host/realtime.h"
+
+#define WARM_UP 32
+#define PERIOD_NS (250 * NSEC_PER_USEC)
+
+struct rehearsal {
+	int cpu;
+	struct blame *blame; /* NULL: not attached yet */
+	int64_t lateness[BLAME_COST_WAKES];
+};
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void *rehearse(void *context)
+{
+	struct rehearsal *r = context;
+	struct realtime_request request = { .cpu = r->cpu,
+					    .policy = REALTIME_FIFO,
+					    .priority = BLAME_COST_PRIORITY };
+	const struct wake_clock *clock = &wake_clock_system;
+	struct realtime realtime;
+	struct waker waker;
+	int64_t until, now;
+
+	realtime_init(&realtime, &request);
+	realtime_thread(&realtime); /* a shortfall is the same for both */
+	if (r->blame) {
+		clock = blame_clock(r->blame, clock);
+		blame_follow(r->blame, (uint32_t)syscall(SYS_gettid));
+	}
+	waker_init(&waker, clock, 0, NULL);
+	waker_look(&waker, &until);
+	for (int i = -WARM_UP; i < BLAME_COST_WAKES; i++) {
+		until += PERIOD_NS;
+		if (waker_until(&waker, until, &now) == WAKE_STEPPED || now - until > PERIOD_NS)
+			until = now;
+		if (i >= 0)
+			r->lateness[i] = now - until;
+	}
+	if (r->blame)
+		blame_stop(r->blame);
+	return NULL;
+}
+
+int blame_cost_lateness(int cpu, struct blame *blame, int64_t *lateness_ns)
+{
+	struct rehearsal *r = calloc(1, sizeof(*r));
+	pthread_t thread;
+	int result;
+
+	if (!r)
+		return -ENOMEM;
+	r->cpu = cpu;
+	r->blame = blame;
+	result = -realtime_thread_create(&thread, rehearse, r, 0);
+	if (!result) {
+		pthread_join(thread, NULL);
+		qsort(r->lateness, BLAME_COST_WAKES, sizeof(*r->lateness), by_value);
+		*lateness_ns = r->lateness[BLAME_COST_WAKES / 10];
+	}
+	free(r);
+	return result;
+}
