@@ -133,7 +133,7 @@ check-only: all units tools sanitized vm-ready
 		$(NETNS_TESTS) $(VM_TESTS)
 
 bench:
-	tests/packages build bench
+	tests/packages build bench vm
 	$(MAKE) all tools
 	tests/bench/run
 

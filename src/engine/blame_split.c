@@ -217,8 +217,10 @@ static bool leaves(uint8_t kind)
 
 static void apply(struct state *s, const struct blame_event *event)
 {
-	/* a callback lasts until the next one, or the end of the interrupt that runs it */
-	if (event->kind == BLAME_TIMER && s->depth && s->nest[s->depth - 1].kind == BLAME_TIMER)
+	/* a callback lasts until the next one, or the end of what runs it */
+	if ((event->kind == BLAME_TIMER || event->kind == BLAME_SWITCH ||
+	     event->kind == BLAME_SOFTIRQ_ENTER) &&
+	    s->depth && s->nest[s->depth - 1].kind == BLAME_TIMER)
 		s->depth--;
 	if ((enters(event->kind) || event->kind == BLAME_TIMER) && s->depth < NEST_MAX) {
 		struct holder *top = &s->nest[s->depth++];

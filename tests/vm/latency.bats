@@ -64,3 +64,16 @@ figure() { # NAME: of the last table
 	[ "$status" = 1 ]
 	grep -q '^Verdict: MISSED: 100 of 100' "$out"
 }
+
+@test "blame makes a wake-up less than 1 us later, and says so" {
+	tsnpub latency --cycle 250us --count 2000 >"$out"
+	without=$(figure P50)
+	tsnpub latency --cycle 250us --count 2000 --blame >"$out"
+	grep '^Blame makes' "$out"
+	difference=$(($(figure P50) - without))
+	stated=$(sed -n 's/^Blame makes a wake-up \([0-9]*\) ns later: .*/\1/p' "$out")
+	echo "found $difference ns, stated $stated ns"
+	[ "$difference" -lt 1000 ]
+	[ "$stated" -lt 1000 ]
+	[ $((stated - difference)) -lt 100 ] && [ $((difference - stated)) -lt 100 ]
+}
