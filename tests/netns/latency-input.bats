@@ -59,7 +59,7 @@ refused() { # STATUS TEXT ARGUMENT...: exit status, and one line on stderr that 
 	wait $pid
 	grep -q '^Wake-ups' "$BATS_TEST_TMPDIR/out"
 	"$TSNPUB" report "$BATS_TEST_TMPDIR/a.tsnlog" | grep -q '^Wake-ups'
-	! pgrep -f 'sleep 7654'
+	! pgrep -f 'sleep 7654' || false
 }
 
 @test "a load does not outlive a SIGKILL" {
@@ -76,7 +76,7 @@ refused() { # STATUS TEXT ARGUMENT...: exit status, and one line on stderr that 
 		pgrep -f 'sleep 8765' >/dev/null || break
 		sleep 0.1
 	done
-	! pgrep -f 'sleep 8765'
+	! pgrep -f 'sleep 8765' || false
 }
 
 @test "a load that fails is said, and the measurement goes on" {

@@ -170,10 +170,10 @@ for r in csv.DictReader(open('wake.csv')):
 	run $report --html page.html tx rx
 	[ "$status" = 0 ]
 	[[ "$output" == *"frames                19980"* ]]
-	! grep -q '<script' page.html
+	! grep -q '<script' page.html || false
 	grep -q '&lt;script&gt;' page.html
 	# nothing is fetched from elsewhere
-	! grep -Eq '(src|href)="?(http|//)' page.html
+	! grep -Eq '(src|href)="?(http|//)' page.html || false
 	python3 - <<-EOF2
 	import re, html.parser
 	page = open("page.html").read()

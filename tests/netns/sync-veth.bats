@@ -142,7 +142,7 @@ until_true() {
 		kill -0 "$second" 2>/dev/null || break
 		sleep 0.1
 	done
-	! kill -0 "$second" 2>/dev/null
+	! kill -0 "$second" 2>/dev/null || false
 	# its configuration is left, until the next --start
 	[ "$(dead_setups)" = 1 ]
 	timeout 20 ip netns exec "$slave" "$top/build/tsnpub" sync --start --iface v1 --role slave --socket "$dir/slave" \
