@@ -11,6 +11,7 @@
 #include "cli/arguments.h"
 #include "cli/schedule_command.h"
 #include "cli/schedule_input.h"
+#include "report/output.h"
 #include "tc/commands.h"
 #include "tc/deployment_json.h"
 #include "tc/fit.h"
@@ -283,32 +284,54 @@ static void print_json(const struct deployment *deployment, const struct stream 
 static int write_svg(const char *path, const struct deployment *deployment,
 		     const struct stream *streams, unsigned count, struct error *err)
 {
-	FILE *out = fopen(path, "we");
-	int bad;
+	struct output out;
 
-	if (!out)
-		return error_errno(err, errno, "--svg %s: cannot be written", path);
-	timeline_svg(out, deployment, streams, count);
-	bad = ferror(out);
-	if (fclose(out) || bad)
-		return error_errno(err, errno, "--svg %s: cannot be written", path);
-	return 0;
+	if (output_open(&out, "--svg", path, err))
+		return -1;
+	timeline_svg(out.file, deployment, streams, count);
+	return output_commit(&out, err);
 }
 
 static int write_yang(const char *path, const struct deployment *deployment, struct error *err)
 {
-	FILE *out = strcmp(path, "-") ? fopen(path, "we") : stdout;
-	json_t *json = yang_export(deployment, shown_base(&deployment->schedule));
-	int bad;
+	struct output out;
+	json_t *json;
 
-	if (!out) {
-		json_decref(json);
-		return error_errno(err, errno, "--export %s: cannot be written", path);
-	}
-	bad = json_dumpf(json, out, JSON_INDENT(2)) || fputc('\n', out) == EOF;
+	if (output_open(&out, "--export", path, err))
+		return -1;
+	json = yang_export(deployment, shown_base(&deployment->schedule));
+	/* a write that fails is found by output_commit() */
+	json_dumpf(json, out.file, JSON_INDENT(2));
+	fputc('\n', out.file);
 	json_decref(json);
-	if ((out == stdout ? fflush(out) : fclose(out)) || bad)
-		return error_errno(err, errno, "--export %s: cannot be written", path);
+	return output_commit(&out, err);
+}
+
+static bool is_stdout(const char *path)
+{
+	return path && !strcmp(path, "-");
+}
+
+/* What is written must not take the place of what is read, nor of each other. */
+static int check_outputs(const struct plan_options *plan, struct error *err)
+{
+	const struct {
+		const char *option, *path, *other, *is;
+	} pairs[] = {
+		{ "--svg", plan->svg, plan->input.file, "the file to plan from" },
+		{ "--svg", plan->svg, plan->input.import, "the file of --import" },
+		{ "--svg", plan->svg, plan->export, "that of --export too" },
+		{ "--export", plan->export, plan->input.file, "the file to plan from" },
+		{ "--export", plan->export, plan->input.import, "the file of --import" },
+	};
+
+	if (is_stdout(plan->svg) + is_stdout(plan->export) + plan->input.json > 1)
+		return error_input(err, "--json, --export - and --svg - write to the same place; "
+					"name a file");
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		if (output_is_same(pairs[i].path, pairs[i].other))
+			return error_input(err, "%s '%.128s': this is %s; name another file",
+					   pairs[i].option, pairs[i].path, pairs[i].is);
 	return 0;
 }
 
@@ -345,7 +368,8 @@ int schedule_plan_main(int argc, char **argv)
 
 	if (arguments_parse(&argp, argc, argv, &plan, &plan.input.err))
 		return error_report(&plan.input.err);
-	if (schedule_input_load(&plan.input, "plan", &file))
+	if (check_outputs(&plan, &plan.input.err) ||
+	    schedule_input_load(&plan.input, "plan", &file))
 		return error_report(&plan.input.err);
 	nic = choose_nic(&plan, &file, &plan.input.err);
 	if (!nic) {
@@ -360,7 +384,7 @@ int schedule_plan_main(int argc, char **argv)
 	status = schedule_print_findings(&file, findings, true);
 	if (plan.input.json)
 		print_json(deployment, file.streams, file.stream_count, findings);
-	else if (!findings->errors && !(plan.export && !strcmp(plan.export, "-")))
+	else if (!findings->errors && !is_stdout(plan.export) && !is_stdout(plan.svg))
 		print_plan(deployment, file.streams, file.stream_count);
 	if (!findings->errors && plan.export &&
 	    write_yang(plan.export, deployment, &plan.input.err))

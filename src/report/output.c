@@ -32,6 +32,18 @@ bool output_is_log(const char *path)
 	return log;
 }
 
+bool output_is_same(const char *a, const char *b)
+{
+	struct stat first, second;
+
+	if (!a || !b || !strcmp(a, "-") || !strcmp(b, "-"))
+		return false;
+	if (!strcmp(a, b))
+		return true;
+	return !stat(a, &first) && !stat(b, &second) && S_ISREG(first.st_mode) &&
+	       first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
 /* A file without a name, in the directory of `path`: a killed run leaves nothing. */
 static int open_nameless(const char *path)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A result file: written without a name (where the file system cannot, under a temporary one) and moved
- * into place when it is complete, so that neither a failure nor a signal leaves anything half done. "-" is stdout. A log (.tsnlog) is never overwritten.
+ * into place when it is complete, so that neither a failure nor a signal leaves anything half done. "-" is
+ * stdout. A log (.tsnlog) is never overwritten.
  */
 #ifndef REPORT_OUTPUT_H
 #define REPORT_OUTPUT_H
@@ -21,6 +22,9 @@ struct output {
 
 /* A log's name (.tsnlog) or contents? */
 bool output_is_log(const char *path);
+
+/* Are these two paths, either of which may be NULL, the same existing file, or the same name? "-" is no file. */
+bool output_is_same(const char *a, const char *b);
 
 /* Opens `path`; `what` names it in errors ("--csv"). Returns 0, or -1 with the error. */
 int output_open(struct output *output, const char *what, const char *path, struct error *err);

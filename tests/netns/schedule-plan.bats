@@ -58,6 +58,21 @@ body() {
 	"$tsnpub" schedule plan x.yaml --svg x.svg >/dev/null
 	grep -q '<svg xmlns' x.svg
 	! command -v xmllint >/dev/null || xmllint --noout x.svg
+	before=$(cksum <x.yaml)
+	ln -s x.yaml link
+	for option in --svg --export; do
+		for target in x.yaml ./x.yaml link; do
+			run "$tsnpub" schedule plan x.yaml "$option" "$target"
+			[ "$status" = 2 ]
+			[[ $output == "tsnpub: $option '$target': this is the file to plan from; name another file" ]]
+		done
+	done
+	run "$tsnpub" schedule plan x.yaml --svg y --export y
+	[ "$status" = 2 ]
+	run "$tsnpub" schedule plan x.yaml --svg missing/y
+	[ "$status" = 3 ]
+	[[ $output == *"--svg 'missing/y': cannot write it"* ]]
+	[ "$(cksum <x.yaml)" = "$before" ]
 	{ body | sed 's/name: control/name: "<b>"/'; } | wrong "line 7: schedule.classes[0].name '<b>'"
 }
 
