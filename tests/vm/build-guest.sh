@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# build-guest.sh [plain|rt]: makes build/vm/FLAVOUR/vmlinux and build/vm/FLAVOUR/base.cpio, the part of the guest's
-# initramfs that does not change with the project's sources: user space and kernel modules. Nothing is done when both
-# are newer than this script and the unpacked packages.
+# build-guest.sh [plain|rt] [packages]: with "packages" fetches what is needed and stops. Else makes
+# build/vm/FLAVOUR/vmlinux and build/vm/FLAVOUR/base.cpio, the part of the guest's initramfs that does not change with the
+# project's sources: user space and kernel modules. Nothing is done when both are newer than this script and the unpacked
+# packages.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-flavour=${1:-plain}
+flavour=${1:-plain} only=${2:-}
 check_flavour "$flavour"
 
 # Programs of the guest beside busybox's applets.
@@ -135,15 +136,28 @@ unpack_kernel()
 	LC_ALL=C readelf -n "$2" 2>/dev/null | grep -q '0x00000012' || cp "$1" "$2" # the note with the entry that QEMU takes
 }
 
+# Most of the time goes into unpacking: the kernel beside the others.
+fetch_packages()
+{
+	local kernel status=0 missing='' tree
+	for tree in "$cache/kernel-$flavour" "$root_dir" "$linuxptp4_dir" "$qemu_dir"; do
+		[ -e "$tree/.complete" ] || missing=1
+	done
+	[ -n "$missing" ] || return 0
+	"$vm_dir/packages.sh" lists
+	"$vm_dir/packages.sh" kernel "$flavour" & kernel=$!
+	{ "$vm_dir/packages.sh" root && "$vm_dir/packages.sh" linuxptp4 && "$vm_dir/packages.sh" qemu; } || status=$?
+	wait "$kernel" || status=$?
+	[ "$status" = 0 ] || exit "$status"
+}
+
 build_base()
 {
 	local dest=$build/$flavour stage=$build/$flavour/stage version
 
 	need cpio depmod readelf xz zstd
-	"$vm_dir/packages.sh" kernel "$flavour"
-	"$vm_dir/packages.sh" root
-	"$vm_dir/packages.sh" linuxptp4
-	"$vm_dir/packages.sh" qemu
+	fetch_packages
+	[ "$only" != packages ] || return 0
 	version=$(cat "$cache/kernel-$flavour/version")
 	[ -n "$(newer_than "$dest/base.cpio" "$vm_dir/build-guest.sh" "$vm_dir/guest/init" \
 		"$vm_dir/guest/bats-tracing.bash" "$vm_dir/lib.sh" \

@@ -5,6 +5,7 @@
 #   packages.sh root                the guest's user space            -> $root_dir
 #   packages.sh linuxptp4           linuxptp 4 with its own libc      -> $linuxptp4_dir
 #   packages.sh qemu                the emulator                      -> $qemu_dir
+#   packages.sh lists               the archives' lists alone: before several of the above at once
 # A private apt state is used: neither root nor the machine's package lists are needed, and the machine is left as it
 # was. The mirror is the one that the machine's own apt sources name. An interrupted run continues where it stopped.
 set -euo pipefail
@@ -146,7 +147,16 @@ emulator()
 	rm -rf "$qemu_dir.debs"
 }
 
+# What apt makes of the lists is made here once, not by each of those that read it.
+lists()
+{
+	apt_state
+	apt-cache "${apt_options[@]}" gencaches >"$cache/apt/gencaches.log" 2>&1 ||
+		die "apt-cache gencaches: $(grep -m1 '^E:' "$cache/apt/gencaches.log")"
+}
+
 case ${1:-} in
+lists) locked "$cache/.lists.lock" lists ;;
 qemu) locked "$cache/.qemu.lock" emulator ;;
 root) locked "$cache/.root.lock" user_space "$root_dir" bookworm "${guest_packages[@]}" ;;
 linuxptp4) locked "$cache/.linuxptp4.lock" user_space "$linuxptp4_dir" trixie "${linuxptp4_packages[@]}" ;;
@@ -155,7 +165,7 @@ kernel)
 	locked "$cache/.kernel-$2.lock" kernel "$2"
 	;;
 *)
-	echo "usage: packages.sh kernel plain|rt | root | linuxptp4 | qemu" >&2
+	echo "usage: packages.sh kernel plain|rt | root | linuxptp4 | qemu | lists" >&2
 	exit 2
 	;;
 esac

@@ -55,12 +55,18 @@ need qemu-system-x86_64 cpio prlimit strip
 for copy in ${copies[@]+"${copies[@]}"}; do
 	[ -e "${copy%%:*}" ] || die "there is no ${copy%%:*} to copy into the guest"
 done
-"$vm_dir/build-guest.sh" "$kernel"
+"$vm_dir/build-guest.sh" "$kernel" packages
+module=''
 if [ -e "$top/tests/sim/Kbuild" ]; then
-	"$vm_dir/build-module.sh" "$top/tests/sim" "$kernel" >/dev/null
+	"$vm_dir/build-module.sh" "$top/tests/sim" "$kernel" >/dev/null & module=$!
 fi
+# The module is not part of the state: it is built beside the guest's first boot, and waited for whatever comes of that.
+trap '[ -z "$module" ] || wait "$module" || true' EXIT
+"$vm_dir/build-guest.sh" "$kernel"
 state=$(machine_state)
 locked "$build/.boot-$kernel.lock" machine_boot "$state"
+trap - EXIT
+[ -z "$module" ] || wait "$module" || exit
 [ -z "$prepare" ] || exit 0
 
 work=$(mktemp -d "$build/run.XXXXXX")
