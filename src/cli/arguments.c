@@ -130,6 +130,16 @@ error_t arguments_store(const struct argument_place *places, void *input, int ke
 	return ARGP_ERR_UNKNOWN;
 }
 
+error_t arguments_store_options(const struct argument_place *places, struct argp_state *state,
+				int key, char *arg)
+{
+	if (key == ARGP_KEY_ARG) {
+		argp_error(state, "'%s': takes no argument", arg);
+		return EINVAL;
+	}
+	return arguments_store(places, state->input, key, arg);
+}
+
 int parse_word(const char *what, const char *text, const char *const *words, size_t count,
 	       unsigned *value, struct error *err)
 {

@@ -46,6 +46,10 @@ struct argument_place {
 /* Stores it: 0; or ARGP_ERR_UNKNOWN where the table has no such key. For use in an argp parser. */
 error_t arguments_store(const struct argument_place *places, void *input, int key, char *arg);
 
+/* The same for a command that takes options alone: a word beside them is an error. */
+error_t arguments_store_options(const struct argument_place *places, struct argp_state *state,
+				int key, char *arg);
+
 /* One of the words, by its place in the list. Returns 0, or -1 with an error that lists them. */
 int parse_word(const char *what, const char *text, const char *const *words, size_t count,
 	       unsigned *value, struct error *err);

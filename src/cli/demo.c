@@ -65,11 +65,7 @@ static const struct argument_place places[] = {
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	if (key == ARGP_KEY_ARG) {
-		argp_error(state, "'%s': takes no argument", arg);
-		return EINVAL;
-	}
-	return arguments_store(places, state->input, key, arg);
+	return arguments_store_options(places, state, key, arg);
 }
 
 static int check_options(struct demo *demo, struct error *err)
