@@ -3,6 +3,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <jansson.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -302,18 +303,42 @@ static int print_json(const struct exam *exam, const struct result *result, json
 	return 0;
 }
 
-/* Yes or no on the terminal; anything but a yes is no. */
-static bool ask(const struct finding *finding)
+/*
+ * The first character of a line from the terminal; 0 at the end of the input or when interrupted. A signal
+ * just before the wait ends it as well: it stays blocked until ppoll() lets it in.
+ */
+static char read_answer(void)
 {
-	char answer[64];
+	struct pollfd terminal = { .fd = STDIN_FILENO, .events = POLLIN };
+	sigset_t caught, before;
+	char text[64], first = 0;
+	ssize_t size = 0;
 
+	sigemptyset(&caught);
+	sigaddset(&caught, SIGINT);
+	sigaddset(&caught, SIGTERM);
+	sigaddset(&caught, SIGHUP);
+	sigprocmask(SIG_BLOCK, &caught, &before);
+	do {
+		if (interrupted || ppoll(&terminal, 1, NULL, &before) < 0)
+			size = -1;
+		else
+			size = read(STDIN_FILENO, text, sizeof(text));
+		if (!first && size > 0)
+			first = text[0];
+	} while (size > 0 && text[size - 1] != '\n');
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return size > 0 ? first : 0;
+}
+
+/* What is answered on the terminal: see read_answer(). */
+static char ask(const struct finding *finding)
+{
 	printf("\n%s: %s\n  %s\n", finding->check->name, finding->value, finding->fix);
 	printf("change this (%zu setting%s)? [y/N] ", finding->change_count,
 	       finding->change_count == 1 ? "" : "s");
 	fflush(stdout);
-	if (!fgets(answer, sizeof(answer), stdin))
-		return false;
-	return answer[0] == 'y' || answer[0] == 'Y';
+	return read_answer();
 }
 
 /* Applies what the findings offer. 0, or -1 when something failed or was interrupted. */
@@ -334,10 +359,14 @@ static int apply(const struct options *options, const struct result *result, jso
 
 		if (!finding->change_count || finding->verdict == VERDICT_OK)
 			continue;
-		if (!options->yes && !ask(finding))
-			continue;
-		if (interrupted)
-			break;
+		if (!options->yes) {
+			char answer = ask(finding);
+
+			if (!answer)
+				break;
+			if (answer != 'y' && answer != 'Y')
+				continue;
+		}
 		if (fix_apply(fix, finding->changes, finding->change_count, &made, &refused, &why) <
 		    0) {
 			failed++;

@@ -54,11 +54,13 @@ make_tree() {
 	[ ! -e "$root"/run/tsnpub/doctor.json ]
 }
 
+# The shell that script starts ($SHELL) is replaced: one that waits for the program (dash) would take the Ctrl-C too, and
+# its status would be of the signal.
 # answers TEXT OPTION...: the doctor on a terminal, with what is typed there
 answers() {
 	local typed=$1
 	shift
-	printf "$typed" | timeout 30 script -qec "$TSNPUB doctor --root $root $*" /dev/null >"$BATS_TEST_TMPDIR/out"
+	printf "$typed" | timeout 30 script -qec "exec $TSNPUB doctor --root $root $*" /dev/null >"$BATS_TEST_TMPDIR/out"
 }
 
 @test "--fix asks before each, and only a yes changes anything" {
@@ -92,7 +94,7 @@ answers() {
 		done
 	}
 	{ asked 1; printf 'y\n'; asked 2; printf '\003'; sleep 0.2; } |
-		timeout 30 script -qefc "$TSNPUB doctor --root $root --fix" "$BATS_TEST_TMPDIR/out" >/dev/null || status=$?
+		timeout 30 script -qefc "exec $TSNPUB doctor --root $root --fix" "$BATS_TEST_TMPDIR/out" >/dev/null || status=$?
 	[ "$status" = 3 ]
 	grep -q 'interrupted: all changes of this run are put back' "$BATS_TEST_TMPDIR/out"
 	[ "$(cat "$root/proc/sys/kernel/sched_rt_runtime_us")" = 950000 ]
