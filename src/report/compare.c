@@ -336,6 +336,16 @@ static int compare_doubles(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* Whether so many values lie above the percentile, in both logs, that drawing them anew tells their noise. */
+static bool tail_filled(const struct compare_source *a, const struct compare_source *b,
+			enum compare_stat stat)
+{
+	uint64_t tail = stat == COMPARE_P99 ? 100 : stat == COMPARE_P99_9 ? 1000 : 0;
+
+	return a->whole.count >= tail * COMPARE_TAIL_SAMPLES &&
+	       b->whole.count >= tail * COMPARE_TAIL_SAMPLES;
+}
+
 bool compare_change(const struct compare *compare, size_t index, enum compare_stat stat,
 		    struct compare_change *change)
 {
@@ -347,7 +357,7 @@ bool compare_change(const struct compare *compare, size_t index, enum compare_st
 	if (!value_of(compare, 0, stat, &before) || !value_of(compare, index, stat, &after))
 		return false;
 	change->change = after - before;
-	if (!a->resampled || !b->resampled)
+	if (!a->resampled || !b->resampled || !tail_filled(a, b, stat))
 		return true;
 	/* both series were drawn with one seed: pair them shifted, so that the draws differ */
 	for (size_t i = 0; i < COMPARE_RESAMPLES; i++)

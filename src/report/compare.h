@@ -7,7 +7,8 @@
  * consecutive blocks (neighbouring samples are not independent, blocks nearly are), which are drawn
  * with replacement COMPARE_RESAMPLES times (Efron and Tibshirani, An Introduction to the Bootstrap,
  * chapters 8 and 13: percentile interval). A change is real when its 95 % interval leaves out zero. The
- * largest value is one sample: it has no interval.
+ * largest value is one sample: it has no interval. Nor has a percentile above which fewer than
+ * COMPARE_TAIL_SAMPLES values lie: those few are drawn again and again, and the interval comes out too narrow.
  */
 #ifndef REPORT_COMPARE_H
 #define REPORT_COMPARE_H
@@ -24,6 +25,7 @@
 #define COMPARE_BLOCKS_MIN 10 /* fewer: no interval is given */
 #define COMPARE_BLOCK_SAMPLES 10 /* a block has at least so many */
 #define COMPARE_RESAMPLES 1000
+#define COMPARE_TAIL_SAMPLES 10 /* above a percentile, in each log, for an interval */
 
 enum compare_stat {
 	COMPARE_MEAN,
