@@ -188,6 +188,16 @@ enum schedule_mode installed_mode(const struct installed *installed)
 	return SCHEDULE_SOFTWARE;
 }
 
+bool installed_launch_ignored(const struct installed *installed, const struct nic *nic)
+{
+	if (!nic->mqprio_ends_launch || !installed->is_mqprio || !installed->mqprio_hw)
+		return false;
+	for (unsigned q = 0; q < SCHEDULE_QUEUES_MAX; q++)
+		if (installed->queues[q].has_etf && installed->queues[q].etf.offload)
+			return true;
+	return false;
+}
+
 static void name_class(const struct installed *installed, const struct schedule *names, unsigned c,
 		       struct traffic_class *class)
 {

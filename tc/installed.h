@@ -74,6 +74,9 @@ int installed_schedule(const struct installed *installed, bool admin, const stru
 /* The mode that is in force. SCHEDULE_AUTO where there is neither taprio nor mqprio. */
 enum schedule_mode installed_mode(const struct installed *installed);
 
+/* Launch times are left to a NIC that ignores them beside this mqprio: see nic_launch_ignored. */
+bool installed_launch_ignored(const struct installed *installed, const struct nic *nic);
+
 /*
  * Adds an error to `differences` for each thing in which what is installed is not the deployment. `base_ns`: the base
  * time that was asked for; -1: any that has the same phase will do.

@@ -186,6 +186,8 @@ void installed_compare(const struct installed *installed, const struct deploymen
 	if (installed->is_mqprio)
 		compare_numbers(differences, "schedule.mode", "mqprio in hardware",
 				deployment->mqprio_hw, installed->mqprio_hw);
+	if (installed_launch_ignored(installed, deployment->nic))
+		finding_add(differences, FINDING_ERROR, "schedule.mode", "%s", nic_launch_ignored);
 	if (installed->is_taprio) {
 		enum schedule_mode mode = installed_mode(installed);
 

@@ -32,12 +32,13 @@
 			"(I225) to a base time in the future"                            \
 	}
 
-#define IGC_FIELDS                                                                             \
-	.driver = "igc", .taprio_offload = NIC_YES, .etf_offload = NIC_YES,                    \
-	.preemption = NIC_UNKNOWN, .max_sdu = NIC_YES, .max_sdu_short = 2, .opens_once = true, \
-	.no_extension = true, .mode_switch_resets = true, .queues_max = 4,                     \
-	.gated_frame_max = 1600, .cycle_max_ns = CYCLE_KERNEL_MAX, .launch_step_ns = 1,        \
-	.launch_ahead_max_ns = 0, .urgent = NIC_URGENT_LOWEST, .urgent_queue = QUEUE_0,        \
+#define IGC_FIELDS                                                                      \
+	.driver = "igc", .taprio_offload = NIC_YES, .etf_offload = NIC_YES,             \
+	.preemption = NIC_UNKNOWN, .max_sdu = NIC_YES, .max_sdu_short = 2,              \
+	.max_sdu_by_queue = true, .opens_once = true, .no_extension = true,             \
+	.mqprio_ends_launch = true, .mode_switch_resets = true, .queues_max = 4,        \
+	.gated_frame_max = 1600, .cycle_max_ns = CYCLE_KERNEL_MAX, .launch_step_ns = 1, \
+	.launch_ahead_max_ns = 0, .urgent = NIC_URGENT_LOWEST, .urgent_queue = QUEUE_0, \
 	.traps = { IGC_TRAPS }
 
 static const struct nic table[] = {
@@ -264,6 +265,11 @@ static const struct nic_refusal refusals_anywhere[] = {
 	  "this driver has no gates in hardware; use mode software" },
 	{ ENOTSUPP_KERNEL, NULL, "the kernel does not support this request on this device" },
 };
+
+const char nic_launch_ignored[] =
+	"mqprio stands there with hw 1, a mode in which this NIC ignores launch times: etf hands "
+	"each frame over its "
+	"delta early, and it leaves at once; use hw 0 (tsnpub schedule apply does)";
 
 const struct nic *nic_table(unsigned *count)
 {

@@ -44,6 +44,8 @@ struct nic {
 	bool etf_excludes_taprio; /* etf offload and taprio offload exclude each other */
 	bool etf_needs_mqprio; /* etf offload only after classes were offloaded */
 	bool mqprio_hw; /* mqprio with hw 1 */
+	bool mqprio_ends_launch; /* mqprio with hw 1 is a mode in which launch times are ignored, without a word */
+	bool max_sdu_by_queue; /* the limit of class number N is kept on queue N */
 	bool opens_once; /* each queue may open once a cycle */
 	bool no_extension; /* cycle-time-extension refused */
 	bool base_in_past; /* base time must lie in the past */
@@ -77,6 +79,9 @@ const struct nic *nic_find(const char *driver, const char *firmware, const char 
 
 /* The row for the text after --driver: a driver ("igc"), a part ("I226"); NULL if unknown. Case does not matter. */
 const struct nic *nic_by_name(const char *name);
+
+/* In words, for a NIC with mqprio_ends_launch on which that has happened; the fix is part of it. */
+extern const char nic_launch_ignored[];
 
 /* What a refusal by the kernel means on this NIC; NULL where nothing is known. `extack` may be "". */
 const char *nic_explain(const struct nic *nic, int errnum, const char *extack);

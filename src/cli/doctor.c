@@ -152,6 +152,7 @@ static void look_up_part(struct nic_facts *nic)
 	nic->part = row->name;
 	nic->launch_time = ability(row->etf_offload);
 	nic->taprio = ability(row->taprio_offload);
+	nic->mqprio_launch_note = row->mqprio_ends_launch ? nic_launch_ignored : NULL;
 	nic->ability_note = row->etf_excludes_taprio ? "not both at once" : NULL;
 	/* IGC_TSN parts alone: the driver serves others as well */
 	if (!strcmp(nic->driver.name, "igc") &&

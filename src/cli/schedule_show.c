@@ -282,6 +282,8 @@ static void print_view(struct view *view)
 		       schedule_mode_name(installed_mode(installed)),
 		       deployment_where(&view->deployment),
 		       installed->is_mqprio && installed->mqprio_hw ? ", in hardware" : "");
+		if (installed_launch_ignored(installed, view->device.nic))
+			printf("  launch times are ignored: %s\n", nic_launch_ignored);
 		if (installed->taprio.has_oper)
 			print_gates(view, &installed->taprio.oper, false);
 		else if (installed->is_taprio)
@@ -386,6 +388,8 @@ static json_t *view_json(struct view *view)
 					      mac_merge_verify_name(view->preemption.verify)));
 	if (gates_stopped(view))
 		json_object_set_new(root, "stopped", json_true());
+	if (installed_launch_ignored(installed, view->device.nic))
+		json_object_set_new(root, "launch_ignored", json_string(nic_launch_ignored));
 	if (view->has_state)
 		json_object_set_new(root, "record", json_string(step_text(&view->state, text)));
 	if (installed->is_taprio || installed->is_mqprio)

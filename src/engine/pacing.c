@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "tc/fit.h"
+#include "tc/nic.h"
 
 /* how late a wake-up is allowed to be without costing the launch */
 #define WAKE_BUDGET_NS (500 * NSEC_PER_USEC)
@@ -142,7 +143,10 @@ static int choose_launch_time(const struct pacing_request *request,
 	}
 	/* a short lead leaves less time for handing over */
 	pacing->late_max_ns = pacing->lead_ns < 2 * SUBMIT_NS ? -pacing->lead_ns / 2 : -SUBMIT_NS;
-	if (pacing->lead_ns < etf->delta_ns)
+	if (pacing->offloaded && facts->mqprio_ends_launch && o->etf_path.root->mqprio_hw)
+		snprintf(pacing->warning, sizeof(pacing->warning), "%s: %s", facts->ifname,
+			 nic_launch_ignored);
+	else if (pacing->lead_ns < etf->delta_ns)
 		snprintf(pacing->warning, sizeof(pacing->warning),
 			 "lead %s is shorter than etf's delta %s: frames come after etf wanted to "
 			 "hand them over",

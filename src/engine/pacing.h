@@ -43,6 +43,7 @@ struct pacing_facts {
 	const struct schedule *gates; /* taprio's, NULL: none, or not known */
 	uint32_t speed_mbps; /* 0: unknown */
 	int64_t ahead_max_ns; /* how far ahead of its launch the NIC takes a frame; 0: no limit known */
+	bool mqprio_ends_launch; /* the NIC ignores launch times beside mqprio with hw 1 */
 	bool has_base; /* a base time was asked for */
 	int64_t base_ns; /* it, else 0 */
 	bool realtime_kernel; /* PREEMPT_RT: a smaller wake-up budget is enough */

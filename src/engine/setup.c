@@ -186,6 +186,7 @@ static int choose_pacing(struct publisher *p, struct error *err)
 		.gates = gates,
 		.speed_mbps = s->speed_mbps,
 		.ahead_max_ns = ahead_max(p->nic, gates),
+		.mqprio_ends_launch = p->nic->mqprio_ends_launch,
 		.has_base = p->options.has_base,
 		.base_ns = p->options.has_base ? p->options.base_ns : 0,
 		.realtime_kernel = realtime_kernel(),

@@ -419,6 +419,13 @@ static void etf_traffic(const struct exam *exam, struct finding *finding)
 						 used ? ", " : "", p);
 	if (!nic->qdiscs_known) {
 		finding_is(finding, VERDICT_UNKNOWN, "the qdiscs cannot be read");
+	} else if (nic->mqprio_launch && nic->mqprio_launch_note && !(nic->etf_priorities & 1)) {
+		finding_is(finding, VERDICT_BAD, "launch times are ignored: %s",
+			   nic->mqprio_launch_note);
+		finding_fix(finding,
+			    "tsnpub schedule apply, or tc qdisc del dev %s root and the "
+			    "same mqprio with hw 0",
+			    nic->name);
 	} else if (!nic->etf_priorities) {
 		finding_is(finding, VERDICT_OK, "no etf that drops frames without a launch time");
 	} else if (!(nic->etf_priorities & 1)) {

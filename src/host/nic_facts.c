@@ -83,6 +83,7 @@ static void gather_qdiscs(const char *name, struct nic_facts *facts)
 	if (nl && qdisc_list_read(nl, (int)if_nametoindex(name), name, &list, &ignored) == 0) {
 		facts->qdiscs_known = true;
 		facts->etf_priorities = qdisc_etf_priorities(&list);
+		facts->mqprio_launch = qdisc_mqprio_launch(&list);
 		qdisc_list_free(&list);
 	}
 	netlink_close(nl);

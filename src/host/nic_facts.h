@@ -50,10 +50,13 @@ struct nic_facts {
 	bool qdiscs_known;
 	uint16_t
 		etf_priorities; /* bit p: etf drops frames of priority p that have no launch time */
+	bool mqprio_launch; /* mqprio in hardware, and below it etf that leaves launch times to the NIC */
 	/* from the table of NIC abilities, where the command has one */
 	const char *part; /* "Intel I226-V"; NULL: not in the table */
 	char launch_time; /* 'y', 'n' or '?' : can it do LaunchTime (etf offload)? */
 	char taprio; /* the same for taprio offload */
+	const char
+		*mqprio_launch_note; /* what is wrong where mqprio_launch is set; NULL: nothing */
 	const char *ability_note; /* a line on its limits, or NULL */
 };
 

@@ -241,3 +241,18 @@ uint16_t qdisc_etf_priorities(const struct qdisc_list *list)
 	}
 	return mask;
 }
+
+bool qdisc_mqprio_launch(const struct qdisc_list *list)
+{
+	bool classes = false, launch = false;
+
+	for (unsigned i = 0; i < list->count; i++) {
+		const struct qdisc *qdisc = &list->list[i];
+
+		classes |= qdisc->parent == TC_H_ROOT && !strcmp(qdisc->kind, "mqprio") &&
+			   qdisc->mqprio_hw;
+		launch |= qdisc->parent != TC_H_ROOT && qdisc->has_etf &&
+			  qdisc->etf_flags & TC_ETF_OFFLOAD_ON;
+	}
+	return classes && launch;
+}

@@ -85,4 +85,7 @@ struct qdisc_path qdisc_path_of(const struct qdisc_list *list, unsigned priority
  */
 uint16_t qdisc_etf_priorities(const struct qdisc_list *list);
 
+/* Mqprio in hardware at the root, and etf with offload on one of its queues: not every NIC does both. Pure. */
+bool qdisc_mqprio_launch(const struct qdisc_list *list);
+
 #endif

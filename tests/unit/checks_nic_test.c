@@ -71,6 +71,17 @@ static void etf_0(struct nic_facts *nic)
 	nic->etf_priorities = 0x81;
 }
 
+static void mqprio_launch(struct nic_facts *nic)
+{
+	nic->mqprio_launch = true;
+}
+
+static void mqprio_ignores(struct nic_facts *nic)
+{
+	nic->mqprio_launch = true;
+	nic->mqprio_launch_note = "a mode of this NIC";
+}
+
 static void no_qdiscs(struct nic_facts *nic)
 {
 	nic->qdiscs_known = false;
@@ -327,6 +338,9 @@ static const struct scenario scenarios[] = {
 	{ JUDGED("etf", OK, "no etf", "") },
 	{ JUDGED("etf", OK, "only frames of priority 5, 7 need", ""), .differ = etf_5_7 },
 	{ JUDGED("etf", BAD, "ptp4l goes FAULTY", "tc qdisc del dev x0 root"), .differ = etf_0 },
+	{ JUDGED("etf", OK, "no etf", ""), .differ = mqprio_launch },
+	{ JUDGED("etf", BAD, "launch times are ignored: a mode of this NIC", "with hw 0"),
+	  .differ = mqprio_ignores },
 	{ JUDGED("etf", UNKNOWN, "cannot be read", NULL), .differ = no_qdiscs },
 	{ JUDGED("etf", UNKNOWN, "no device", NULL), .differ = no_name },
 	{ JUDGED("queue-length", OK, "0", ""), .files = { { NET "/tx_queue_len", "0\n" } } },

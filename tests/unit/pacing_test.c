@@ -212,6 +212,37 @@ static void the_lead_keeps_within_what_the_nic_takes(void **state)
 	assert_int_equal(pacing.lead_ns, 650 * US);
 }
 
+static void launch_times_beside_mqprio_in_hardware(void **state)
+{
+	(void)state;
+	reset();
+	add_root("mqprio");
+	add_etf(1, 150 * US, TC_ETF_OFFLOAD_ON)->has_etf = true;
+	streams[0].priority = 1;
+	assert_false(qdisc_mqprio_launch(&qdiscs));
+	facts.mqprio_ends_launch = true;
+	assert_int_equal(choose(), 0);
+	assert_string_equal(pacing.warning, "");
+	list[0].mqprio_hw = true;
+	assert_true(qdisc_mqprio_launch(&qdiscs));
+	assert_int_equal(choose(), 0);
+	assert_string_equal(
+		pacing.warning,
+		"e: mqprio stands there with hw 1, a mode in which this NIC ignores launch "
+		"times: etf "
+		"hands each frame over its delta early, and it leaves at once; use hw 0 (tsnpub "
+		"schedule apply does)");
+	/* in software etf itself waits for the launch */
+	list[1].etf_flags = 0;
+	assert_false(qdisc_mqprio_launch(&qdiscs));
+	assert_int_equal(choose(), 0);
+	assert_string_equal(pacing.warning, "");
+	list[1].etf_flags = TC_ETF_OFFLOAD_ON;
+	facts.mqprio_ends_launch = false;
+	assert_int_equal(choose(), 0);
+	assert_string_equal(pacing.warning, "");
+}
+
 static void etf_names_the_priorities_it_drops(void **state)
 {
 	(void)state;
@@ -337,6 +368,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_paced_is_refused),
 		cmocka_unit_test(the_lead_keeps_within_what_the_nic_takes),
 		cmocka_unit_test(gates_give_base_and_slot),
+		cmocka_unit_test(launch_times_beside_mqprio_in_hardware),
 		cmocka_unit_test(etf_names_the_priorities_it_drops),
 		cmocka_unit_test(qdiscs_are_read_from_messages_of_any_kind),
 	};

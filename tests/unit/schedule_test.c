@@ -107,6 +107,14 @@ static void each_mistake_is_named(void **state)
 		       "  - {name: e, priorities: [4], queues: 4}\n  gates:\n  - {open: [a], "
 		       "duration: 250us}\n",
 		  "I226", "5 classes, but 4 TX queues", "schedule.classes" },
+		{ HEAD
+		  "  classes:\n  - {name: a, priorities: [0], queues: 1-2}\n  - {name: b, "
+		  "priorities: [7], queues: 0, max-frame: 200}\n"
+		  "  gates:\n  - {open: [a], duration: 50us}\n  - {open: [b], duration: 200us}\n",
+		  "I226",
+		  "would limit frames on queue 1 instead, since class 'b' is number 1 in the list "
+		  "(it has queue 0); list the classes",
+		  "schedule.classes[1].max-frame" },
 		{ HEAD "  mode: mqprio\n" CLASSES GATES, "I226", "mode mqprio has no gates",
 		  "schedule.gates" },
 		{ HEAD "  mode: full-offload\n" CLASSES GATES, "veth", "has no gates in hardware",
@@ -238,6 +246,11 @@ static void what_misleads_is_warned_of(void **state)
 		       "launch-time: {}}\n  - {name: b, priorities: [0], queues: 1}\n",
 		  "LS1028A", "the highest queue is served first, and queue 1 is that of class 'b'",
 		  "schedule.classes[0].queues" },
+		{ HEAD "  classes:\n  - {name: a, priorities: [7], queues: 0, max-frame: 200}\n"
+		       "  - {name: b, priorities: [0], queues: 1-3, max-frame: 1000}\n  gates:\n"
+		       "  - {open: [a], duration: 50us}\n  - {open: [b], duration: 200us}\n",
+		  "I226", "limits frames on queue 1 alone, class 'b' has queues 1-3",
+		  "schedule.classes[1].max-frame" },
 	};
 
 	(void)state;
@@ -260,6 +273,18 @@ static void what_misleads_is_warned_of(void **state)
 	assert_non_null(strstr(findings.list[0].text, "no frame above 1600 bytes"));
 	check(HEAD CLASSES GATES, "LS1028A", 1000, 4);
 	mtu = 1500;
+	assert_int_equal(findings.count, 0);
+	/* where the limit is the class's, its place and its queues do not matter; nor in software */
+	check(HEAD "  classes:\n  - {name: a, priorities: [0], queues: 1-3, max-frame: 1000}\n"
+		   "  - {name: b, priorities: [7], queues: 0, max-frame: 200}\n  gates:\n"
+		   "  - {open: [a], duration: 50us}\n  - {open: [b], duration: 200us}\n",
+	      "ideal", 1000, 4);
+	assert_int_equal(findings.count, 0);
+	check(HEAD "  mode: software\n"
+		   "  classes:\n  - {name: a, priorities: [0], queues: 1-3, max-frame: 1000}\n"
+		   "  - {name: b, priorities: [7], queues: 0, max-frame: 200}\n  gates:\n"
+		   "  - {open: [a], duration: 50us}\n  - {open: [b], duration: 200us}\n",
+	      "I226", 1000, 4);
 	assert_int_equal(findings.count, 0);
 	/* one at a time: nothing to wait for */
 	check(HEAD "  classes:\n  - {name: a, priorities: [0], queues: 0}\n"

@@ -130,6 +130,26 @@ static void each_difference_is_named(void **state)
 			    "root qdisc: wanted taprio, installed is nothing");
 }
 
+static void mqprio_that_ends_launch_times_is_named(void **state)
+{
+	(void)state;
+	deploy();
+	deployment.mode = SCHEDULE_MQPRIO;
+	deployment.schedule.classes[0].max_frame = 0;
+	deployment.schedule.classes[1].preemptible = false;
+	deployment.mqprio_hw = true;
+	install(0);
+	assert_true(installed.is_mqprio && installed.mqprio_hw && installed.queues[0].etf.offload);
+	compare(-1);
+	assert_int_equal(differences.count, 0);
+	deployment.nic = nic_by_name("I225");
+	compare(-1);
+	assert_int_equal(differences.count, 1);
+	assert_string_equal(differences.list[0].text, nic_launch_ignored);
+	installed.queues[0].etf.offload = installed.queues[1].etf.offload = false;
+	assert_false(installed_launch_ignored(&installed, deployment.nic));
+}
+
 static void yang_goes_there_and_back(void **state)
 {
 	struct error err = ERROR_INIT;
@@ -252,6 +272,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_asked_for_is_read_back),
 		cmocka_unit_test(each_difference_is_named),
+		cmocka_unit_test(mqprio_that_ends_launch_times_is_named),
 		cmocka_unit_test(yang_goes_there_and_back),
 		cmocka_unit_test(wrong_yang_is_refused_by_name),
 		cmocka_unit_test(records_survive_and_damaged_ones_are_refused),

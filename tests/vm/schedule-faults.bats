@@ -201,3 +201,25 @@ load schedule
 	[[ $output == *"interrupted; everything is as it was"* ]]
 	dump | diff before -
 }
+
+@test "igc beside mqprio in hardware ignores launch times: show, check, doctor and the publisher say so" {
+	sim i225
+	tc qdisc replace dev tsn0 root handle 100: mqprio num_tc 4 map 1 1 1 1 1 1 2 0 3 1 1 1 1 1 1 1 queues 1@0 1@1 1@2 1@3 hw 1
+	tc qdisc replace dev tsn0 parent 100:1 etf clockid CLOCK_TAI delta 200000 offload
+	ignored='mqprio stands there with hw 1, a mode in which this NIC ignores launch times'
+	run tsnpub schedule show tsn0
+	says "launch times are ignored: $ignored"
+	run tsnpub doctor --iface tsn0
+	says "launch times are ignored: $ignored"
+	run tsnpub --iface tsn0 --priority 7 --cycle 1ms --sync ignore --count 20
+	says "tsn0: $ignored"
+	file mqprio '' "$LAUNCH" >a.yaml
+	run tsnpub schedule check a.yaml
+	[ "$status" = 1 ]
+	says 'mqprio in hardware: wanted 0, installed is 1' "$ignored"
+	# as the tool sets it up nothing is to be said, and the launch is kept
+	tsnpub schedule apply a.yaml --force
+	[[ $(tsnpub schedule show tsn0) != *'launch times are ignored'* ]]
+	run tsnpub --iface tsn0 --priority 7 --cycle 1ms --sync ignore --count 20
+	[[ $output != *"$ignored"* ]]
+}
