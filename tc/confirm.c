@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <syslog.h>
 #include <unistd.h>
@@ -17,25 +19,32 @@
 #define RELEASE_PATIENCE_NS (20 * NSEC_PER_SEC)
 #define LOCK_PATIENCE_NS (10 * NSEC_PER_SEC)
 
-/* What the parent writes into the pipe. */
+/* What the parent sends. */
 struct order {
-	char what; /* 'w': wait for the confirmation, 'x': end */
+	char what; /* 'w': wait for the confirmation, 'r': restart the gates and answer, 'x': end */
 	int64_t timeout_ns;
 };
+
+static int lock_patiently(const char *interface, struct error *err)
+{
+	int64_t end = clock_now_ns(CLOCK_MONOTONIC) + LOCK_PATIENCE_NS;
+	int lock;
+
+	while ((lock = state_lock(interface, err)) < 0 && clock_now_ns(CLOCK_MONOTONIC) <= end) {
+		struct timespec pause = ns_to_timespec(50 * NSEC_PER_MSEC);
+
+		nanosleep(&pause, NULL);
+	}
+	return lock;
+}
 
 int confirm_take_back(const char *interface, bool only_guard, struct error *err)
 {
 	static struct state state;
-	int64_t end = clock_now_ns(CLOCK_MONOTONIC) + LOCK_PATIENCE_NS;
-	int lock, result;
+	int lock = lock_patiently(interface, err), result;
 
-	while ((lock = state_lock(interface, err)) < 0) {
-		struct timespec pause = ns_to_timespec(50 * NSEC_PER_MSEC);
-
-		if (clock_now_ns(CLOCK_MONOTONIC) > end)
-			return -1;
-		nanosleep(&pause, NULL);
-	}
+	if (lock < 0)
+		return -1;
 	result = state_read(interface, &state, err);
 	if (result) {
 		close(lock);
@@ -52,23 +61,33 @@ int confirm_take_back(const char *interface, bool only_guard, struct error *err)
 	return result;
 }
 
+/* 0, or -1: the parent ended. */
 static int read_order(int fd, struct order *order)
 {
-	size_t have = 0;
+	ssize_t n;
 
-	while (have < sizeof(*order)) {
-		ssize_t n = read(fd, (char *)order + have, sizeof(*order) - have);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return -1;
-		have += (size_t)n;
-	}
-	return 0;
+	do
+		n = recv(fd, order, sizeof(*order), 0);
+	while (n < 0 && errno == EINTR);
+	return n == sizeof(*order) ? 0 : -1;
 }
 
-static void guard_main(const char *interface, int orders, int answer, int close_fd)
+/* The answer is the error's text, empty when all is well. */
+static void restart(const char *interface, const struct deployment *deployment, int fd)
+{
+	struct error err = ERROR_INIT;
+	int lock = lock_patiently(interface, &err);
+
+	if (lock >= 0) {
+		err = (struct error)ERROR_INIT;
+		deploy_restart(interface, deployment, process_self(), &err);
+		close(lock);
+	}
+	send(fd, err.text, strlen(err.text) + 1, MSG_NOSIGNAL);
+}
+
+static void guard_main(const char *interface, const struct deployment *deployment, int orders,
+		       int answer, int close_fd)
 {
 	struct error err = ERROR_INIT;
 	struct order order;
@@ -91,13 +110,16 @@ static void guard_main(const char *interface, int orders, int answer, int close_
 		_exit(1);
 	close(answer);
 	/* the parent ended without a word: it was killed in the middle */
-	if (!read_order(orders, &order)) {
+	while (!read_order(orders, &order)) {
 		struct timespec timeout = ns_to_timespec(order.timeout_ns);
 
-		if (order.what != 'w')
+		if (order.what == 'r') {
+			restart(interface, deployment, orders);
+			continue;
+		}
+		if (order.what != 'w' || sigtimedwait(&waited, NULL, &timeout) == CONFIRMED)
 			_exit(0);
-		if (sigtimedwait(&waited, NULL, &timeout) == CONFIRMED)
-			_exit(0);
+		break;
 	}
 	openlog("tsnpub", LOG_PID, LOG_DAEMON);
 	if (confirm_take_back(interface, true, &err))
@@ -109,15 +131,15 @@ static void guard_main(const char *interface, int orders, int answer, int close_
 	_exit(0);
 }
 
-int confirm_start(struct confirm_guard *guard, const char *interface, int close_fd,
-		  struct error *err)
+int confirm_start(struct confirm_guard *guard, const char *interface,
+		  const struct deployment *deployment, int close_fd, struct error *err)
 {
 	int orders[2], answer[2];
 	pid_t pid, self = 0;
 	ssize_t n;
 
-	if (pipe2(orders, O_CLOEXEC))
-		return error_errno(err, errno, "pipe");
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, orders))
+		return error_errno(err, errno, "socket pair");
 	if (pipe2(answer, O_CLOEXEC)) {
 		error_errno(err, errno, "pipe");
 		close(orders[0]);
@@ -131,7 +153,7 @@ int confirm_start(struct confirm_guard *guard, const char *interface, int close_
 		close(orders[1]);
 		close(answer[0]);
 		if (fork() == 0)
-			guard_main(interface, orders[0], answer[1], close_fd);
+			guard_main(interface, deployment, orders[0], answer[1], close_fd);
 		_exit(0);
 	}
 	close(orders[0]);
@@ -149,30 +171,58 @@ int confirm_start(struct confirm_guard *guard, const char *interface, int close_
 			interface);
 	}
 	guard->process = process_of(self);
-	guard->pipe = orders[1];
+	guard->socket = orders[1];
 	return 0;
 }
 
-static int give_order(struct confirm_guard *guard, struct order order)
+static int give_order(const struct confirm_guard *guard, struct order order)
 {
 	ssize_t n;
 
 	do
-		n = write(guard->pipe, &order, sizeof(order));
+		n = send(guard->socket, &order, sizeof(order), MSG_NOSIGNAL);
 	while (n < 0 && errno == EINTR);
-	close(guard->pipe);
-	guard->pipe = -1;
 	return n == sizeof(order) ? 0 : -1;
+}
+
+static void leave(struct confirm_guard *guard)
+{
+	close(guard->socket);
+	guard->socket = -1;
 }
 
 int confirm_wait_begin(struct confirm_guard *guard, int64_t timeout_ns)
 {
-	return give_order(guard, (struct order){ 'w', timeout_ns });
+	int result = give_order(guard, (struct order){ 'w', timeout_ns });
+
+	leave(guard);
+	return result;
 }
 
 void confirm_cancel(struct confirm_guard *guard)
 {
 	give_order(guard, (struct order){ 'x', 0 });
+	leave(guard);
+}
+
+int confirm_restart(struct confirm_guard *guard, const char *interface, struct error *err)
+{
+	struct pollfd fd = { guard->socket, POLLIN, 0 };
+	char answer[sizeof(err->text)] = "";
+	int ready;
+	ssize_t n;
+
+	if (give_order(guard, (struct order){ 'r', 0 }))
+		return error_system(err, "%s: the process that holds the schedule is gone",
+				    interface);
+	do
+		ready = poll(&fd, 1, (int)(RELEASE_PATIENCE_NS / NSEC_PER_MSEC));
+	while (ready < 0 && errno == EINTR);
+	n = ready > 0 ? recv(guard->socket, answer, sizeof(answer) - 1, 0) : -1;
+	if (n <= 0)
+		return error_system(err, "%s: no answer from the process that holds the schedule",
+				    interface);
+	return answer[0] ? error_system(err, "%s", answer) : 0;
 }
 
 /* The record still names that guard: its work is not done. Unreadable counts as done. */
@@ -194,8 +244,7 @@ int confirm_release(struct confirm_guard *guard, const char *interface, struct e
 	int64_t end = clock_now_ns(CLOCK_MONOTONIC) + RELEASE_PATIENCE_NS;
 	struct timespec pause = ns_to_timespec(10 * NSEC_PER_MSEC);
 
-	close(guard->pipe);
-	guard->pipe = -1;
+	leave(guard);
 	while (process_lives(guard->process)) {
 		if (clock_now_ns(CLOCK_MONOTONIC) > end)
 			return error_system(err,

@@ -10,24 +10,33 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "tc/deployment.h"
 #include "tc/state.h"
 
 struct confirm_guard {
 	struct process process;
-	int pipe; /* to it */
+	int socket; /* to it */
 };
 
 /*
- * Starts the guard for the interface. `close_fd` (or -1) is closed in it: the lock. Returns 0 or -1.
+ * Starts the guard for the interface. `deployment` is what confirm_restart() installs anew; the guard has a copy. `close_fd`
+ * (or -1) is closed in it: the lock. Returns 0 or -1.
  */
-int confirm_start(struct confirm_guard *guard, const char *interface, int close_fd,
-		  struct error *err);
+int confirm_start(struct confirm_guard *guard, const char *interface,
+		  const struct deployment *deployment, int close_fd, struct error *err);
 
 /* All is applied: the guard begins to wait `timeout_ns` for the confirmation. Returns 0, or -1 when it is gone. */
 int confirm_wait_begin(struct confirm_guard *guard, int64_t timeout_ns);
 
 /* The caller took everything back by itself: the guard ends. */
 void confirm_cancel(struct confirm_guard *guard);
+
+/*
+ * Of what deploy_apply() was told to hold: the guard starts gates in the kernel again that a link loss stopped (see
+ * deploy_restart()); it is awaited, at most 20 s. Needs no capabilities, the guard has its own. Returns 0, or -1 with the
+ * error; the schedule is then taken back at the end as before.
+ */
+int confirm_restart(struct confirm_guard *guard, const char *interface, struct error *err);
 
 /*
  * Ends what deploy_apply() was told to hold: the guard takes the schedule back, which is awaited, at most 20 s. Needs no

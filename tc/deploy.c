@@ -12,8 +12,7 @@
 #include "tc/request.h"
 #include "tc/tc_headers.h"
 
-#define RESET_DELAY_NS (50 * NSEC_PER_MSEC) /* until a reset that a request caused has begun */
-#define RESTORE_CARRIER_NS (15 * NSEC_PER_SEC)
+#define RESTART_CARRIER_NS (5 * NSEC_PER_SEC)
 #define VERIFY_NS (3 * NSEC_PER_SEC) /* for the peer's answer on frame preemption */
 #define LIVE_LEAD_NS (100 * NSEC_PER_MSEC) /* a changed schedule begins no sooner */
 
@@ -161,7 +160,7 @@ static int refused(const struct applying *a, int result, const char *what)
 /* A change of the NIC's mode may take the link down, a moment after the request was answered. */
 static int wait_carrier(struct applying *a)
 {
-	struct timespec moment = ns_to_timespec(RESET_DELAY_NS);
+	struct timespec moment = ns_to_timespec(DEVICE_RESET_DELAY_NS);
 
 	if (step(a, "waiting for carrier"))
 		return -1;
@@ -445,7 +444,7 @@ int deploy_apply(struct netlink *nl, struct device *device, const struct deploym
 {
 	struct applying *a = calloc(1, sizeof(*a));
 	bool guarded = options->confirm_ns || options->hold;
-	struct confirm_guard guard = { .pipe = -1 };
+	struct confirm_guard guard = { .socket = -1 };
 	int done = -1;
 
 	memset(result, 0, sizeof(*result));
@@ -459,7 +458,7 @@ int deploy_apply(struct netlink *nl, struct device *device, const struct deploym
 	a->err = err;
 	if (begin(a))
 		goto out;
-	if (guarded && confirm_start(&guard, device->link.name, lock, err))
+	if (guarded && confirm_start(&guard, device->link.name, deployment, lock, err))
 		goto out;
 	a->state.guard = guard.process;
 	if (state_write(&a->state, err)) {
@@ -486,7 +485,7 @@ int deploy_apply(struct netlink *nl, struct device *device, const struct deploym
 				    device->link.name);
 	if (done) {
 		roll_back(a);
-		if (guarded && guard.pipe >= 0)
+		if (guarded && guard.socket >= 0)
 			confirm_cancel(&guard);
 	} else if (options->hold) {
 		*options->hold = guard;
@@ -497,88 +496,56 @@ out:
 	return done;
 }
 
-static int put_back(const struct state *state, const struct snapshot *snapshot, struct error *err)
+int deploy_restart(const char *interface, const struct deployment *deployment, struct process guard,
+		   struct error *err)
 {
-	struct netlink *nl = netlink_open(NETLINK_ROUTE, err);
-	struct timespec moment = ns_to_timespec(RESET_DELAY_NS);
-	struct error ignored = ERROR_INIT;
-	struct device device;
-	int result = -1;
-
-	if (!nl)
-		return -1;
-	if (device_read(nl, state->interface, &device, err))
-		goto out;
-	/* where leaving TSN mode resets the adapter the link has to be back before gates are */
-	if (device.link.up && device.nic->mode_switch_resets &&
-	    !qdisc_delete_root(nl, state->ifindex)) {
-		nanosleep(&moment, NULL);
-		device_wait_carrier(nl, &device, RESTORE_CARRIER_NS, &ignored);
-	}
-	if (snapshot_restore(nl, state->ifindex, state->interface, snapshot, err))
-		goto out;
-	if (state->preemption) {
-		struct mac_merge before = {
-			.pmac_enabled = json_is_true(json_object_get(state->preemption, "pmac")),
-			.tx_enabled = json_is_true(json_object_get(state->preemption, "tx")),
-			.verify_enabled =
-				json_is_true(json_object_get(state->preemption, "verify")),
-		};
-
-		int failed = mac_merge_set(state->interface, &before, err);
-
-		if (failed > 0)
-			error_system(err, "%s: frame preemption (MAC merge) cannot be set back",
-				     state->interface);
-		if (failed)
-			goto out;
-	}
-	if (device.link.up && !snapshot->was_up && device_set_up(nl, &device, false, err))
-		goto out;
-	result = 0;
-out:
-	netlink_close(nl);
-	return result;
-}
-
-/* A failure must not be forgotten: the record says so until a clear succeeds. */
-static void mark_broken(const struct state *state)
-{
-	struct error ignored = ERROR_INIT;
-	struct state broken = *state;
-
-	broken.step = STATE_BROKEN;
-	state_write(&broken, &ignored);
-}
-
-/* The record that comes back: its gates run again, whatever the link did meanwhile. */
-static void note_carrier(const struct state *state)
-{
-	struct error ignored = ERROR_INIT;
-	struct netlink *nl = state->previous ? netlink_open(NETLINK_ROUTE, &ignored) : NULL;
+	static const struct deploy_options options = { .carrier_ns = RESTART_CARRIER_NS };
+	struct applying *a = calloc(1, sizeof(*a));
+	struct deploy_result *result = calloc(1, sizeof(*result));
+	struct device *device = calloc(1, sizeof(*device));
 	struct link_info link;
+	int done = -1;
 
-	if (nl && !link_get(nl, state->interface, &link, &ignored))
-		json_object_set_new(state->previous, "carrier_changes",
-				    json_integer(link.carrier_changes));
-	netlink_close(nl);
-}
-
-int deploy_take_back(const struct state *state, struct error *err)
-{
-	if (put_back(state, &state->before, err)) {
-		mark_broken(state);
-		return -1;
+	if (!a || !result || !device) {
+		error_errno(err, ENOMEM, "%s", interface);
+		goto out;
 	}
-	note_carrier(state);
-	return state_revert(state, err);
-}
-
-int deploy_clear(const struct state *state, struct error *err)
-{
-	if (put_back(state, &state->original, err)) {
-		mark_broken(state);
-		return -1;
+	*a = (struct applying){ .device = device,
+				.deployment = deployment,
+				.options = &options,
+				.result = result,
+				.err = err };
+	if (state_read(interface, &a->state, err)) {
+		if (!err->status)
+			error_system(err, "%s: the schedule is gone", interface);
+		goto out;
 	}
-	return state_remove(state->interface, err);
+	if (a->state.step != STATE_UNCONFIRMED || a->state.guard.pid != guard.pid ||
+	    a->state.guard.start != guard.start) {
+		error_system(err, "%s: another schedule was applied meanwhile", interface);
+		goto out;
+	}
+	a->nl = netlink_open(NETLINK_ROUTE, err);
+	if (!a->nl || device_read(a->nl, interface, device, err) ||
+	    device_wait_carrier(a->nl, device, options.carrier_ns, err) ||
+	    installed_read(a->nl, device->link.index, interface, &a->installed, err))
+		goto out;
+	result->base_ns = a->state.base_ns = choose_base(deployment, false);
+	/* while it is at work a link that goes again must not look like the old one */
+	a->state.carrier_changes = -1;
+	if (remove_former(a, false, "") || send_requests(a, false) || read_back(a) ||
+	    link_get(a->nl, interface, &link, err))
+		goto out;
+	a->state.carrier_changes = link.carrier_changes;
+	a->state.detail[0] = '\0';
+	done = state_write(&a->state, err);
+out:
+	if (a) {
+		netlink_close(a->nl);
+		state_free(&a->state);
+	}
+	free(a);
+	free(result);
+	free(device);
+	return done;
 }

@@ -59,6 +59,14 @@ int deploy_apply(struct netlink *nl, struct device *device, const struct deploym
 bool deploy_is_live(const struct installed *installed, bool stopped, const struct device *device,
 		    const struct deployment *deployment, char why[160]);
 
+/*
+ * Gates in the kernel that a link loss stopped: deletes the deployment and installs it anew, in the same phase. The caller
+ * holds the lock, and is, or acts for, the guard that the record names. Waits up to 5 s for carrier. On an error the record
+ * stays, so that the guard can still take back. Returns 0 or -1.
+ */
+int deploy_restart(const char *interface, const struct deployment *deployment, struct process guard,
+		   struct error *err);
+
 /* Undoes the apply that the record tells of: what was there before it comes back, and the record before it. 0 or -1. */
 int deploy_take_back(const struct state *state, struct error *err);
 

@@ -7,9 +7,13 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/units.h"
 #include "host/ethtool.h"
 #include "host/link.h"
 #include "tc/nic.h"
+
+#define DEVICE_RESET_DELAY_NS \
+	(50 * NSEC_PER_MSEC) /* until a reset of the adapter that a request caused has begun */
 
 struct device {
 	struct link_info link;

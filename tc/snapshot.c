@@ -280,14 +280,16 @@ static int start_gates(struct netlink *nl, int ifindex, const struct qdisc_messa
 }
 
 static int put_back(struct netlink *nl, int ifindex, const char *name,
-		    const struct snapshot *snapshot, struct error *err)
+		    const struct snapshot *snapshot, void (*settle)(void *context), void *context,
+		    struct error *err)
 {
 	struct qdisc_message parts, root = { .options = NULL };
 	bool has_children = false;
 	int result;
 
 	/* the root first: the others hang on it */
-	for (int round = 0; round < 2; round++)
+	for (int round = 0; round < 2; round++) {
+		settle(context);
 		for (unsigned i = 0; i < snapshot->count; i++) {
 			bool is_root;
 
@@ -307,6 +309,9 @@ static int put_back(struct netlink *nl, int ifindex, const char *name,
 						     name, parts.qdisc.kind,
 						     parts.qdisc.handle >> 16);
 		}
+	}
+	if (root.options || has_children)
+		settle(context);
 	result = start_gates(nl, ifindex, &root, has_children);
 	if (result)
 		return netlink_error(err, nl, result, "%s: cannot start the gates of %s %x: again",
@@ -315,7 +320,8 @@ static int put_back(struct netlink *nl, int ifindex, const char *name,
 }
 
 int snapshot_restore(struct netlink *nl, int ifindex, const char *name,
-		     const struct snapshot *snapshot, struct error *err)
+		     const struct snapshot *snapshot, void (*settle)(void *context), void *context,
+		     struct error *err)
 {
 	struct snapshot now;
 	const char *difference;
@@ -324,7 +330,7 @@ int snapshot_restore(struct netlink *nl, int ifindex, const char *name,
 
 	if (result)
 		return netlink_error(err, nl, result, "%s: cannot remove the root qdisc", name);
-	if (put_back(nl, ifindex, name, snapshot, err))
+	if (put_back(nl, ifindex, name, snapshot, settle, context, err))
 		return -1;
 	if (snapshot_take(nl, ifindex, name, &now, err)) {
 		snapshot_free(&now);

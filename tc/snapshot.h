@@ -34,11 +34,14 @@ int snapshot_take(struct netlink *nl, int ifindex, const char *name, struct snap
 void snapshot_free(struct snapshot *snapshot);
 
 /*
- * Removes the root qdisc and puts back what the snapshot has, then reads again and compares. Returns 0, or -1 with the
- * error, which says what is not as it was. The interface's state (up, down) is the caller's.
+ * Removes the root qdisc and puts back what the snapshot has, then reads again and compares. `settle` is called after each
+ * change that may reset the adapter, and waits for its link: without it the kernel takes gates for too short, and the
+ * frames that fit them for smaller ones. Returns 0, or -1 with the error, which says what is not as it was. The interface's
+ * state (up, down) is the caller's.
  */
 int snapshot_restore(struct netlink *nl, int ifindex, const char *name,
-		     const struct snapshot *snapshot, struct error *err);
+		     const struct snapshot *snapshot, void (*settle)(void *context), void *context,
+		     struct error *err);
 
 /*
  * Can it be put back? Qdiscs with classes or filters of their own cannot. Returns NULL if so, else the kind of the

@@ -378,6 +378,10 @@ int cmd_publish(int argc, char **argv)
 	if (publish_schedule_begin(line->config ? &config : NULL, line->config, request.apply,
 				   &request.publisher, &schedule, &err) < 0)
 		goto out;
+	if (schedule.applied) {
+		request.publisher.restart_gates = publish_schedule_restart;
+		request.publisher.restart_context = &schedule;
+	}
 	status = run(&request, &err);
 	if (status < 0)
 		error_report(&err);

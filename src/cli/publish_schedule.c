@@ -211,6 +211,13 @@ out:
 	return result;
 }
 
+int publish_schedule_restart(void *schedule, struct error *err)
+{
+	struct publish_schedule *held = schedule;
+
+	return confirm_restart(&held->hold, held->interface, err);
+}
+
 int publish_schedule_end(struct publish_schedule *schedule, struct error *err)
 {
 	if (!schedule->applied)

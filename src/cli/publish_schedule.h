@@ -25,6 +25,9 @@ int publish_schedule_begin(const struct config_file *config, const char *file, b
 			   struct publisher_options *publisher, struct publish_schedule *schedule,
 			   struct error *err);
 
+/* For publisher_options.restart_gates, with the schedule as its context. */
+int publish_schedule_restart(void *schedule, struct error *err);
+
 /* After it has ended: takes back what was applied. Returns 0, or -1 with the error. */
 int publish_schedule_end(struct publish_schedule *schedule, struct error *err);
 

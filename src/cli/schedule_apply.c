@@ -124,7 +124,7 @@ static int wait_for_clocks(void *context, struct error *err)
 {
 	struct applied *applied = context;
 
-	return schedule_clocks_wait(&applied->clocks, &interrupted, err);
+	return schedule_clocks_wait(&applied->clocks, applied->result->base_ns, &interrupted, err);
 }
 
 static int prove(void *context, struct error *err)

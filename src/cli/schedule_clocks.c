@@ -11,6 +11,7 @@
 #include "ptp/sync.h"
 
 #define PATIENCE_NS (60 * NSEC_PER_SEC)
+#define SETTLE_NS (3 * NSEC_PER_SEC) /* ptp4l asks for a stamp once a second by default */
 #define PAUSE_NS (250 * NSEC_PER_MSEC)
 
 /* 1: good, 0: not good, -1: there is no ptp4l on the interface. `name` gets the check that decides. */
@@ -61,10 +62,12 @@ void schedule_clocks_note(struct schedule_clocks *clocks, const char *interface)
 	free(snapshot);
 }
 
-int schedule_clocks_wait(const struct schedule_clocks *clocks,
+int schedule_clocks_wait(const struct schedule_clocks *clocks, int64_t base_ns,
 			 const volatile sig_atomic_t *interrupted, struct error *err)
 {
-	int64_t end = clock_now_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
+	int64_t now = clock_now_ns(CLOCK_MONOTONIC), ahead = base_ns - tai_now_ns();
+	int64_t in_force = ahead > 0 && ahead < PATIENCE_NS ? now + ahead : now;
+	int64_t settled = in_force + SETTLE_NS, end = in_force + PATIENCE_NS;
 	struct sync_snapshot *snapshot;
 	struct sync_source *source;
 	char name[160] = "ptp4l is gone";
@@ -78,7 +81,8 @@ int schedule_clocks_wait(const struct schedule_clocks *clocks,
 		struct timespec pause = ns_to_timespec(PAUSE_NS);
 
 		good = look(source, clocks->role, snapshot, name);
-		if (good > 0 || clock_now_ns(CLOCK_MONOTONIC) > end)
+		now = clock_now_ns(CLOCK_MONOTONIC);
+		if ((good > 0 && now >= settled) || now > end)
 			break;
 		/* steps of the reset are over when the next look shows none */
 		nanosleep(&pause, NULL);

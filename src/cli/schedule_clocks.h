@@ -22,10 +22,12 @@ struct schedule_clocks {
 void schedule_clocks_note(struct schedule_clocks *clocks, const char *interface);
 
 /*
- * Waits until the chain is as good as it was, at most 60 s. Returns 0, or -1 with the error that names the check which is
- * still not good.
+ * Waits until the chain is as good as it was, at most 60 s. A look is believed only 3 s after the gates are in force at
+ * `base_ns` (TAI; a change in place waits for it, 0: now): until then ptp4l may not yet have asked for a stamp that does not
+ * come. A base time more than 60 s ahead is not awaited. Returns 0, or -1 with the error that names the check which is still
+ * not good.
  */
-int schedule_clocks_wait(const struct schedule_clocks *clocks,
+int schedule_clocks_wait(const struct schedule_clocks *clocks, int64_t base_ns,
 			 const volatile sig_atomic_t *interrupted, struct error *err);
 
 #endif

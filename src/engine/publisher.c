@@ -130,6 +130,29 @@ static void join_threads(struct publisher *p, bool failed)
 	p->cyclic_started = p->collecting_started = p->writing_started = false;
 }
 
+/* Before frames are sent again. */
+static void restart_gates(struct run *run, const char *interface)
+{
+	const struct publisher_options *options = &run->p->options;
+	struct error err = ERROR_INIT;
+
+	if (!options->restart_gates)
+		say(run, true,
+		    "%s: the kernel stopped its gates for good when the link went: frames of "
+		    "closed "
+		    "classes stay in the queue; `tsnpub schedule apply` starts them again",
+		    interface);
+	else if (options->restart_gates(options->restart_context, &err))
+		say(run, true,
+		    "%s: the kernel stopped its gates when the link went, and they could not be "
+		    "started again: %s",
+		    interface, err.text);
+	else
+		say(run, false,
+		    "%s: the gates, which the kernel stopped when the link went, run again",
+		    interface);
+}
+
 static void link_changed(struct run *run)
 {
 	struct publisher *p = run->p;
@@ -154,11 +177,7 @@ static void link_changed(struct run *run)
 							    NSEC_PER_MSEC,
 						    gone));
 			if (run->down_since_ns && p->setup.software_gates)
-				say(run, true,
-				    "%s: the kernel stopped its gates for good when the link went: "
-				    "frames of closed classes stay in the queue; `tsnpub schedule "
-				    "apply` starts them again",
-				    link.name);
+				restart_gates(run, link.name);
 			run->down_since_ns = 0;
 			atomic_store(&p->control.link_down, 0);
 			continue;

@@ -59,6 +59,12 @@ struct publisher_options {
 	bool no_recent; /* no live line is shown: `recent` of publisher_metrics() stays empty */
 	bool strict; /* a real-time shortfall is an error */
 	enum link_loss link_loss;
+	/*
+	 * Starts gates in the kernel again that a link loss stopped; 0, or -1 with the error. Called in the thread of
+	 * publisher_run(), without capabilities. NULL: they are not this run's to start.
+	 */
+	int (*restart_gates)(void *context, struct error *err);
+	void *restart_context;
 	struct sync_guard_options sync;
 	char *const *argv; /* for the log's description */
 	const struct wake_clock
