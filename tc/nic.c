@@ -23,13 +23,13 @@
 		"frames for a queue that never opens are dropped by the driver",                  \
 		"tx_overruns is always 0 and window drops are not counted"
 
-#define IGC_ANY_REFUSAL                                                                  \
-	{ ERANGE, NULL, "igc takes no negative base time" },                             \
-	{                                                                                \
-		EINVAL, "Device failed to setup taprio offload",                         \
-			"igc answers this to a queue that opens twice in a cycle, to a " \
-			"cycle-time-extension, and "                                     \
-			"(I225) to a base time in the future"                            \
+#define IGC_ANY_REFUSAL                                                                    \
+	{ ERANGE, NULL, "igc takes no negative base time" },                               \
+	{                                                                                  \
+		EINVAL, "Device failed to setup taprio offload",                           \
+			"igc answers this to a queue that opens twice in a cycle, to a "   \
+			"cycle-time-extension, to commands other than SetGateStates, and " \
+			"(I225) to a base time in the future"                              \
 	}
 
 #define IGC_FIELDS                                                                      \
@@ -38,8 +38,8 @@
 	.max_sdu_by_queue = true, .opens_once = true, .no_extension = true,             \
 	.mqprio_ends_launch = true, .mode_switch_resets = true, .queues_max = 4,        \
 	.gated_frame_max = 1600, .cycle_max_ns = CYCLE_KERNEL_MAX, .launch_step_ns = 1, \
-	.launch_ahead_max_ns = 0, .urgent = NIC_URGENT_LOWEST, .urgent_queue = QUEUE_0, \
-	.traps = { IGC_TRAPS }
+	.launch_ahead_max_ns = 0, .handover_quiet_ns = 5 * NSEC_PER_USEC,               \
+	.urgent = NIC_URGENT_LOWEST, .urgent_queue = QUEUE_0, .traps = { IGC_TRAPS }
 
 static const struct nic table[] = {
 	{
@@ -75,6 +75,7 @@ static const struct nic table[] = {
 		.keeps_windows = true,
 		.counts_window_drops = true,
 		.queues_max = 8,
+		.xdp_queues = 2,
 		.cycle_max_ns = CYCLE_KERNEL_MAX,
 		.launch_step_ns = 32,
 		.launch_ahead_max_ns = 500 * NSEC_PER_MSEC,
@@ -221,7 +222,7 @@ static const struct nic_refusal refusals_anywhere[] = {
 	{ 0, "There should be at least one entry",
 	  "taprio needs at least one gate: write gates:, or streams: to plan them from" },
 	{ 0, "Dynamic clockids are not supported",
-	  "a PHC cannot be the clock of taprio; it is CLOCK_TAI (tsnpub takes it)" },
+	  "a PHC cannot be the clock of etf; it is CLOCK_TAI (tsnpub takes it)" },
 
 	{ 0, "'cycle_time' is too small",
 	  "the cycle is shorter than its entries' shortest possible sum" },

@@ -58,10 +58,12 @@ struct nic {
 		gated_frame_max; /* bytes with the Ethernet header: longer ones do not leave with gates or launch times; 0: any */
 	uint8_t max_sdu_short; /* bytes that a limit on the SDU is too short by in full offload: igc adds 12 for a header of 14 */
 	uint16_t queues_max; /* 0: ask the device */
+	uint8_t xdp_queues; /* TX queues that native XDP takes for itself, beside those of the classes: one a CPU of the part */
 	uint64_t etf_queues; /* bit q: queue q can launch; 0: all */
 	int64_t cycle_max_ns;
 	uint32_t launch_step_ns; /* granularity of launch times */
 	int64_t launch_ahead_max_ns; /* furthest launch time ahead; 0: one cycle beyond the running one; -1: no limit */
+	int64_t handover_quiet_ns; /* a frame handed over so shortly before a cycle's end may miss its launch; 0: any time will do */
 	enum nic_urgent urgent;
 	const char *urgent_queue; /* which queue wins when several are open, in words */
 	const char *traps[NIC_TRAPS_MAX]; /* NULL ends the list */

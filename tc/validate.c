@@ -85,6 +85,13 @@ static void check_queues(const struct deployment *deployment, const struct devic
 			    facts->tx_queues ? "" : " at most on this NIC");
 		return;
 	}
+	if (deployment->nic->xdp_queues &&
+	    schedule->class_count + deployment->nic->xdp_queues > deployment->nic->queues_max)
+		finding_add(findings, FINDING_NOTE, "schedule.classes",
+			    "with %u classes, native XDP finds no TX queues left on %s (it takes "
+			    "one for each CPU): "
+			    "start receivers on this port before the schedule is applied",
+			    schedule->class_count, deployment->nic->name);
 	for (unsigned c = 0; c < schedule->class_count; c++) {
 		const struct traffic_class *class = &schedule->classes[c];
 		unsigned end = class->queue_first + class->queue_count;
@@ -344,6 +351,30 @@ void validate_schedule(const struct deployment *deployment, const struct device_
 			    schedule->classes[schedule_class_of(schedule, 0)].name, how);
 }
 
+/* Etf hands a frame over at its launch less the delta: some drivers then ask how much of the cycle is left. */
+static void check_handover(const struct deployment *deployment, const struct stream *stream,
+			   int class, const char *path, struct findings *findings)
+{
+	const struct schedule *schedule = &deployment->schedule;
+	int64_t quiet = deployment->nic->handover_quiet_ns, cycle = schedule->cycle_ns, left;
+	char a[DURATION_TEXT], b[DURATION_TEXT];
+
+	if (class < 0 || !quiet || !deployment_has_gates(deployment) ||
+	    !deployment->etf_offload[class])
+		return;
+	left = (schedule->classes[class].delta_ns - stream->offset_ns) % cycle;
+	if (left < 0)
+		left += cycle;
+	if (left > 0 && left < quiet)
+		finding_add(findings, FINDING_WARNING, path,
+			    "stream %u is handed to the NIC %s before the end of a cycle (its "
+			    "offset less the delta of "
+			    "class '%s'), and %s does not promise the launch within the last %s; "
+			    "change the delta",
+			    stream->id, format_duration(left, a), schedule->classes[class].name,
+			    deployment->nic->name, format_duration(quiet, b));
+}
+
 void validate_streams(const struct deployment *deployment, const struct stream *streams,
 		      unsigned count, struct findings *findings)
 {
@@ -372,6 +403,7 @@ void validate_streams(const struct deployment *deployment, const struct stream *
 				"stream %u has frames of %u bytes, its class '%s' takes %u at most",
 				stream->id, stream->size, schedule->classes[fit.class].name,
 				schedule->classes[fit.class].max_frame);
+		check_handover(deployment, stream, fit.class, path, findings);
 		if (fit.class < 0 || !fit.fits)
 			finding_add(findings, FINDING_ERROR, path,
 				    "stream %u %s; move its offset, or the gates", stream->id,

@@ -111,6 +111,14 @@ int xdp_attach(int ifindex, const char *ifname, int program_fd, enum xdp_mode mo
 				   ifname);
 	if (fd == -EBUSY && xdp_check_free(ifindex, ifname, err))
 		return -1; /* someone was faster */
+	if (fd == -EBUSY)
+		return error_errno(err, EBUSY,
+				   "%s: XDP cannot be attached: where the driver takes a TX queue "
+				   "for each CPU "
+				   "(fsl_enetc), the classes that are installed leave too few; "
+				   "start the receiver "
+				   "before the schedule, or use --xdp generic",
+				   ifname);
 	if (fd == -ERANGE || fd == -E2BIG)
 		return error_errno(err, -fd, "%s: XDP refused at this MTU; lower it", ifname);
 	if (fd < 0)

@@ -251,6 +251,21 @@ static void what_misleads_is_warned_of(void **state)
 		       "  - {open: [a], duration: 50us}\n  - {open: [b], duration: 200us}\n",
 		  "I226", "limits frames on queue 1 alone, class 'b' has queues 1-3",
 		  "schedule.classes[1].max-frame" },
+		{ HEAD "  classes:\n  - {name: a, priorities: [7], queues: 0}\n"
+		       "  - {name: b, priorities: [0], queues: 1}\n  gates:\n"
+		       "  - {open: [b], duration: 250us}\n",
+		  "I226", "class 'a' never opens: its frames are dropped by the driver",
+		  "schedule.classes[0].name" },
+		{ HEAD "  classes:\n  - {name: a, priorities: [7], queues: 0, launch-time: {delta: "
+		       "104us}}\n"
+		       "  - {name: b, priorities: [0], queues: 1}\n  gates:\n"
+		       "  - {open: [a], duration: 150us}\n  - {open: [b], duration: 100us}\n"
+		       "streams:\n- {id: 4, priority: 7, offset: 100us}\n",
+		  "I226",
+		  "stream 4 is handed to the NIC 4us before the end of a cycle (its offset less "
+		  "the "
+		  "delta of class 'a')",
+		  "streams[0]" },
 	};
 
 	(void)state;
@@ -274,6 +289,44 @@ static void what_misleads_is_warned_of(void **state)
 	check(HEAD CLASSES GATES, "LS1028A", 1000, 4);
 	mtu = 1500;
 	assert_int_equal(findings.count, 0);
+	/* handed over in time, or where the NIC does not ask */
+	check(HEAD
+	      "  classes:\n  - {name: a, priorities: [7], queues: 0, launch-time: {delta: 105us}}\n"
+	      "  - {name: b, priorities: [0], queues: 1}\n  gates:\n"
+	      "  - {open: [a], duration: 150us}\n  - {open: [b], duration: 100us}\n"
+	      "streams:\n- {id: 4, priority: 7, offset: 100us}\n",
+	      "I226", 1000, 4);
+	assert_int_equal(findings.count, 0);
+	check(HEAD
+	      "  classes:\n  - {name: b, priorities: [0], queues: 0}\n"
+	      "  - {name: a, priorities: [7], queues: 1, launch-time: {delta: 104us}}\n  gates:\n"
+	      "  - {open: [a], duration: 150us}\n  - {open: [b], duration: 100us}\n"
+	      "streams:\n- {id: 4, priority: 7, offset: 100us}\n",
+	      "ideal", 1000, 4);
+	assert_int_equal(findings.count, 0);
+	/* native XDP takes a queue for each CPU: six classes leave two of eight */
+	check(HEAD "  classes:\n  - {name: a, priorities: [0], queues: 0}\n  - {name: b, "
+		   "priorities: [1], queues: 1}\n"
+		   "  - {name: c, priorities: [2], queues: 2}\n  - {name: d, priorities: [3], "
+		   "queues: 3}\n"
+		   "  - {name: e, priorities: [4], queues: 4}\n  - {name: f, priorities: [5], "
+		   "queues: 5}\n"
+		   "  gates:\n  - {open: [a, b, c, d, e, f], duration: 250us}\n",
+	      "LS1028A", 1000, 8);
+	assert_int_equal(findings.count, 0);
+	check(HEAD "  classes:\n  - {name: a, priorities: [0], queues: 0}\n  - {name: b, "
+		   "priorities: [1], queues: 1}\n"
+		   "  - {name: c, priorities: [2], queues: 2}\n  - {name: d, priorities: [3], "
+		   "queues: 3}\n"
+		   "  - {name: e, priorities: [4], queues: 4}\n  - {name: f, priorities: [5], "
+		   "queues: 5}\n"
+		   "  - {name: g, priorities: [6], queues: 6}\n"
+		   "  gates:\n  - {open: [a, b, c, d, e, f, g], duration: 250us}\n",
+	      "LS1028A", 1000, 8);
+	assert_int_equal(findings.count, 1);
+	assert_int_equal(findings.list[0].level, FINDING_NOTE);
+	assert_non_null(strstr(findings.list[0].text,
+			       "with 7 classes, native XDP finds no TX queues left"));
 	/* where the limit is the class's, its place and its queues do not matter; nor in software */
 	check(HEAD "  classes:\n  - {name: a, priorities: [0], queues: 1-3, max-frame: 1000}\n"
 		   "  - {name: b, priorities: [7], queues: 0, max-frame: 200}\n  gates:\n"

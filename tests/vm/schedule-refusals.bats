@@ -57,6 +57,17 @@ says() {
 	[[ $meaning == *"$explanation"* ]]
 }
 
+# wordless IFACE WHAT VALUE ANSWER NIC EXPLANATION: what tc has no word for is refused so, and explained so
+wordless() {
+	local answer meaning
+	answer=$(command wordless "$1" "$2" "$3")
+	echo "$2 $3 -> $answer"
+	[ "$answer" = "$4" ]
+	meaning=$(explain "$5" "${answer%% *}" "${answer#* }")
+	echo "   $meaning"
+	[[ $meaning == *"$6"* ]]
+}
+
 @test "taprio: the kernel's own checks" {
 	says generic 'one TX queue' s0 root handle 1: taprio $MAP base-time 0 $GATES clockid CLOCK_TAI
 	tc qdisc replace dev v0 root handle 7: mq
@@ -80,6 +91,7 @@ says() {
 	says generic 'a class has no queue' v0 root handle 1: taprio num_tc 2 map 0 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 0@1 \
 		base-time 0 $GATES clockid CLOCK_TAI
 	says generic 'needs at least one gate' tsn0 root handle 1: taprio $MAP base-time 0 clockid CLOCK_TAI
+	wordless tsn0 single-entry 0 '524 Adding a single entry is not supported' generic 'the kernel does not support this request'
 	says generic 'belongs to mode txtime-assist' v0 root handle 1: taprio $MAP base-time 0 $GATES clockid CLOCK_TAI txtime-delay 1000
 }
 
@@ -99,6 +111,8 @@ says() {
 	says generic 'delete, then add' v0 parent 1:1 handle 9: etf clockid CLOCK_TAI delta 2000
 	says generic 'CLOCK_TAI only' v0 parent 1:2 handle 8: etf clockid CLOCK_MONOTONIC delta 1000
 	says generic 'must not be negative' v0 parent 1:2 handle 8: etf clockid CLOCK_TAI delta -5
+	# the clock of a PHC
+	wordless v0 etf-clock -29 '524 Dynamic clockids are not supported' generic 'a PHC cannot be the clock of etf'
 	tc qdisc del dev v0 root
 }
 
@@ -110,6 +124,7 @@ says() {
 	bare I225 EINVAL 'opens twice in a cycle' tsn0 root handle 1: taprio $MAP base-time 0 sched-entry S 1 300000 \
 		sched-entry S 2 300000 sched-entry S 1 400000 flags 2
 	bare I225 EINVAL 'cycle-time-extension' tsn0 root handle 1: taprio $MAP base-time 0 $GATES cycle-time-extension 1000 flags 2
+	wordless tsn0 gate-command 1 '22 Device failed to setup taprio offload' I225 'other than SetGateStates'
 	tc qdisc replace dev tsn0 root handle 1: taprio $MAP base-time 0 $GATES flags 2
 	bare I225 EALREADY 'no second schedule while one runs' tsn0 root handle 1: taprio $MAP base-time 0 $GATES flags 2
 	tc qdisc del dev tsn0 root
@@ -121,6 +136,18 @@ says() {
 	tc qdisc replace dev tsn1 root handle 1: taprio $MAP base-time 0 $GATES flags 2
 	bare LS1028A EBUSY 'cannot do etf and taprio in hardware at once' tsn1 parent 1:1 handle 9: etf clockid CLOCK_TAI delta 100000 \
 		offload
+	tc qdisc del dev tsn1 root
+	tc qdisc replace dev tsn1 root handle 1: mqprio $MAP hw 1
+	tc qdisc replace dev tsn1 parent 1:1 handle 9: etf clockid CLOCK_TAI delta 100000 offload
+	bare LS1028A EBUSY 'cannot do etf and taprio in hardware at once' tsn1 root handle 2: taprio $MAP base-time 0 $GATES flags 2
+	tc qdisc del dev tsn1 root
+	# XDP takes a queue for each CPU
+	tc qdisc replace dev tsn1 root handle 1: mqprio num_tc 8 map 0 1 2 3 4 5 6 7 0 0 0 0 0 0 0 0 \
+		queues 1@0 1@1 1@2 1@3 1@4 1@5 1@6 1@7 hw 1
+	run tsnpub receive --iface tsn1 --timestamps xdp --duration 1s
+	echo "$output"
+	[ "$status" = 3 ]
+	[[ $output == *'the classes that are installed leave too few; start the receiver before the schedule, or use --xdp generic: '*'(EBUSY)'* ]]
 	tc qdisc del dev tsn1 root
 }
 
