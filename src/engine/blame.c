@@ -5,6 +5,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,13 +28,13 @@ struct kept {
 	uint64_t order;
 	uint64_t start, end; /* its events, counted as blame_control.head counts */
 	bool begins_in_thread;
-	bool frame;
 };
 
 struct blame {
 	struct blame_bpf *bpf;
 	int cpu;
 	char missing[256];
+	int kallsyms;
 	struct kept kept[BLAME_HISTORIES];
 	const struct wake_clock *inner;
 	struct wake_clock clock;
@@ -43,6 +44,9 @@ struct blame {
 	int64_t until; /* what it sleeps for; 0: it does not */
 	uint32_t active;
 	uint64_t order;
+	/* since when a CPU is followed: events before are of another one */
+	uint64_t follow_head;
+	int64_t follow_ns;
 	/* the collector's */
 	int taken; /* history being looked at, or -1 */
 	struct blame_event *copy;
@@ -146,12 +150,11 @@ static int no_print(enum libbpf_print_level level, const char *format, va_list a
 	return 0;
 }
 
-struct blame *blame_open(int cpu, struct error *err)
+struct blame *blame_load(int cpu, struct error *err)
 {
 	struct blame *blame = calloc(1, sizeof(*blame));
 	struct error ignored = ERROR_INIT;
 	libbpf_print_fn_t print;
-	int result;
 
 	if (!blame) {
 		error_errno(err, ENOMEM, "blame");
@@ -159,6 +162,7 @@ struct blame *blame_open(int cpu, struct error *err)
 	}
 	blame->taken = -1;
 	blame->cpu = cpu;
+	blame->kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 	atomic_store(&blame->threshold, INT64_MAX);
 	atomic_store(&blame->kept[0].state, KEEP_ACTIVE);
 	print = libbpf_set_print(no_print);
@@ -172,11 +176,6 @@ struct blame *blame_open(int cpu, struct error *err)
 		if (load(blame, false, err) < 0)
 			goto fail;
 	}
-	result = blame_bpf__attach(blame->bpf);
-	if (result) {
-		error_errno(err, -result, "cannot attach to the tracepoints");
-		goto fail;
-	}
 	libbpf_set_print(print);
 	return blame;
 
@@ -186,11 +185,33 @@ fail:
 	return NULL;
 }
 
+int blame_attach(struct blame *blame, struct error *err)
+{
+	libbpf_print_fn_t print = libbpf_set_print(no_print);
+	int result = blame_bpf__attach(blame->bpf);
+
+	libbpf_set_print(print);
+	return result ? error_errno(err, -result, "cannot attach to the tracepoints") : 0;
+}
+
+struct blame *blame_open(int cpu, struct error *err)
+{
+	struct blame *blame = blame_load(cpu, err);
+
+	if (blame && blame_attach(blame, err) < 0) {
+		blame_close(blame);
+		return NULL;
+	}
+	return blame;
+}
+
 void blame_close(struct blame *blame)
 {
 	if (!blame)
 		return;
 	blame_bpf__destroy(blame->bpf);
+	if (blame->kallsyms >= 0)
+		close(blame->kallsyms);
 	free(blame->copy);
 	free(blame);
 }
@@ -198,6 +219,11 @@ void blame_close(struct blame *blame)
 const char *blame_missing(const struct blame *blame)
 {
 	return blame->missing;
+}
+
+int blame_kallsyms(const struct blame *blame)
+{
+	return blame->kallsyms;
 }
 
 void blame_follow(struct blame *blame, uint32_t tid)
@@ -208,6 +234,13 @@ void blame_follow(struct blame *blame, uint32_t tid)
 
 void blame_follow_cpu(struct blame *blame, int cpu)
 {
+	struct blame_control *control = &blame->bpf->data->control;
+
+	blame_stop(blame);
+	/* what the former CPU was in the middle of does not end on this one */
+	control->irq_since = control->vector_since = control->softirq_since = 0;
+	blame->follow_head = *(volatile __u64 *)&control->head;
+	blame->follow_ns = clock_now_ns(CLOCK_MONOTONIC);
 	blame->cpu = cpu;
 	blame_follow(blame, 0);
 }
@@ -226,32 +259,25 @@ void blame_stop(struct blame *blame)
  * Keeps the active history and lets the programs go on in a free one. In the cyclic thread, on the CPU that
  * they write on: what they write meanwhile belongs to an interrupt, and goes into the one or the other.
  */
-static bool keep(struct blame *blame, int64_t due, int64_t awake, bool frame)
+static void keep(struct blame *blame, int64_t due, int64_t awake)
 {
 	uint32_t next = (blame->active + 1) % BLAME_HISTORIES;
 	struct kept *kept = &blame->kept[blame->active];
 
 	if (atomic_load_explicit(&blame->kept[next].state, memory_order_acquire) != KEEP_FREE) {
 		atomic_fetch_add_explicit(&blame->unkept, 1, memory_order_relaxed);
-		return false;
+		return;
 	}
 	kept->due = due;
 	kept->awake = awake;
-	kept->frame = frame;
 	kept->order = blame->order++;
 	kept->end = *(volatile __u64 *)&blame->bpf->data->control.head;
 	blame->kept[next].start = kept->end;
-	blame->kept[next].begins_in_thread = !frame;
+	blame->kept[next].begins_in_thread = true;
 	atomic_store_explicit(&blame->kept[next].state, KEEP_ACTIVE, memory_order_relaxed);
 	*(volatile __u32 *)&blame->bpf->data->control.active = next;
 	atomic_store_explicit(&kept->state, KEEP_KEPT, memory_order_release);
 	blame->active = next;
-	return true;
-}
-
-bool blame_keep_frame(struct blame *blame, int64_t due, int64_t stamp)
-{
-	return keep(blame, due, stamp, true);
 }
 
 static int64_t watched_tai(void *context)
@@ -270,7 +296,7 @@ static int64_t watched_monotonic(void *context)
 	if (blame->until && now >= blame->until) {
 		if (now - blame->until >
 		    atomic_load_explicit(&blame->threshold, memory_order_relaxed))
-			keep(blame, blame->until, now, false);
+			keep(blame, blame->until, now);
 		blame->until = 0;
 	}
 	return now;
@@ -319,12 +345,46 @@ bool blame_take(struct blame *blame, struct blame_case *late)
 		.tid = blame->bpf->data->control.tid,
 		.events = blame->copy,
 		.count = count,
-		.frame = blame->kept[oldest].frame,
 		/* what was overwritten is not known */
 		.begins_in_thread = blame->kept[oldest].begins_in_thread &&
 				    end - blame->kept[oldest].start <= BLAME_EVENTS,
 	};
 	return true;
+}
+
+/* Events that may be in the middle of being written, one for each interrupt that came upon another. */
+#define IN_FLIGHT 8
+
+int64_t blame_look(struct blame *blame, struct blame_case *recent)
+{
+	const volatile __u64 *head = &blame->bpf->data->control.head;
+	const struct blame_history *history = &blame->bpf->bss->histories[blame->active];
+	uint64_t end = __atomic_load_n(head, __ATOMIC_ACQUIRE);
+	uint64_t begin = end > BLAME_EVENTS ? end - BLAME_EVENTS : 0;
+	uint64_t intact;
+
+	if (begin < blame->follow_head)
+		begin = blame->follow_head;
+	for (uint64_t n = begin; n < end; n++)
+		blame->copy[n - begin] = history->events[n % BLAME_EVENTS];
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	/* meanwhile the oldest ones may have been written over */
+	intact = __atomic_load_n(head, __ATOMIC_ACQUIRE) + IN_FLIGHT;
+	intact = intact > BLAME_EVENTS ? intact - BLAME_EVENTS : 0;
+	if (intact < begin)
+		intact = begin;
+	if (intact > end)
+		intact = end;
+	*recent = (struct blame_case){ .events = blame->copy + (intact - begin),
+				       .count = (size_t)(end - intact),
+				       .frame = true };
+	/* a newest one whose time has not been written yet has that of a former round */
+	while (recent->count > 1 && recent->events[recent->count - 1].time_ns <
+					    recent->events[recent->count - 2].time_ns)
+		recent->count--;
+	if (intact == blame->follow_head)
+		return blame->follow_ns;
+	return recent->count ? (int64_t)recent->events[0].time_ns : INT64_MAX;
 }
 
 void blame_release(struct blame *blame)

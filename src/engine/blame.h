@@ -32,8 +32,18 @@ struct blame;
 struct blame *blame_open(int cpu, struct error *err);
 void blame_close(struct blame *blame); /* NULL is allowed */
 
+/* The two halves of it: the programs are taken by the kernel, and from the second on they run. */
+struct blame *blame_load(int cpu, struct error *err);
+int blame_attach(struct blame *blame, struct error *err);
+
 /* What this kernel does not show, in words: "IPIs, thermal events"; "" for nothing. */
 const char *blame_missing(const struct blame *blame);
+
+/*
+ * A descriptor of /proc/kallsyms that was opened by blame_load(): the kernel shows addresses to whom opens the file
+ * with the privilege for it, also when that is given up later. -1: none. It stays blame's.
+ */
+int blame_kallsyms(const struct blame *blame);
 
 /* Watches the sleeps through `inner`, which must live as long as `blame`. */
 const struct wake_clock *blame_clock(struct blame *blame, const struct wake_clock *inner);
@@ -44,10 +54,10 @@ void blame_follow(struct blame *blame, uint32_t tid);
 void blame_follow_cpu(struct blame *blame, int cpu);
 
 /*
- * Keeps the history of a late frame: due and stamped at these times (CLOCK_MONOTONIC) on the CPU that is
- * followed. One thread at a time; soon, for the history is short. False: all are taken (blame_unkept()).
+ * Copies what ran lately on that CPU, which goes on: events, count and `frame` of *recent are set, valid until the
+ * next call. Returns the time (CLOCK_MONOTONIC) from which on it is complete. Not beside blame_take().
  */
-bool blame_keep_frame(struct blame *blame, int64_t due, int64_t stamp);
+int64_t blame_look(struct blame *blame, struct blame_case *recent);
 
 /* Follows nothing any more; what was kept and counted stays. */
 void blame_stop(struct blame *blame);

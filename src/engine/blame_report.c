@@ -51,7 +51,8 @@ static int more(const void *a, const void *b)
 }
 
 /* The way itself is no culprit. */
-static void rank(const struct blame_tally *tally, struct ranking *ranking)
+static void rank(const struct blame_tally *tally, const struct blame *blame,
+		 struct ranking *ranking)
 {
 	uint64_t addresses[BLAME_CULPRITS] = { 0 };
 
@@ -65,7 +66,7 @@ static void rank(const struct blame_tally *tally, struct ranking *ranking)
 	}
 	qsort(ranking->by_worst, ranking->count, sizeof(*ranking->by_worst), worse);
 	qsort(ranking->by_total, ranking->count, sizeof(*ranking->by_total), more);
-	blame_symbols(addresses, ranking->symbols, tally->culprit_count);
+	blame_symbols(blame ? blame_kallsyms(blame) : -1, addresses, ranking->symbols, tally->culprit_count);
 	other_cpus(tally->cpu, ranking->others);
 }
 
@@ -210,7 +211,7 @@ void blame_print(FILE *out, const struct blame_tally *tally, const struct blame 
 				tally->follows ? ", once it was known what is late," : "",
 				format_duration(tally->threshold_ns, threshold));
 	} else {
-		rank(tally, ranking);
+		rank(tally, blame, ranking);
 		fprintf(out, "  %" PRIu64 " late %s looked at, %.1f us in all", tally->late,
 			tally->frames ? "frames" : "wake-ups", (double)tally->late_ns / 1e3);
 		if (tally->unkept)
@@ -299,7 +300,7 @@ json_t *blame_json(const struct blame_tally *tally, const struct blame *blame)
 		json_decref(worst);
 		return NULL;
 	}
-	rank(tally, ranking);
+	rank(tally, blame, ranking);
 	for (size_t i = 0; i < ranking->count; i++) {
 		json_t *c = part_json(tally, ranking, &ranking->by_worst[i]->part);
 

@@ -64,10 +64,11 @@ char *blame_advice(const struct blame_part *part, int cpu, const char *others,
 		   char buffer[BLAME_ADVICE]);
 
 /*
- * The kernel's names of addresses, from /proc/kallsyms: "culprit_timer [tsnsim]", "" where it is not known.
- * `symbols[i]` has BLAME_TEXT bytes.
+ * The kernel's names of addresses: "culprit_timer [tsnsim]", "" where it is not known. `kallsyms` is an open
+ * /proc/kallsyms (blame_kallsyms()), -1: none. `symbols[i]` has BLAME_TEXT bytes.
  */
-void blame_symbols(const uint64_t *addresses, char (*symbols)[BLAME_TEXT], size_t count);
+void blame_symbols(int kallsyms, const uint64_t *addresses, char (*symbols)[BLAME_TEXT],
+		   size_t count);
 
 /* The report: ranking, worst cases, and time held by each interrupt (`blame` may be NULL: without). */
 void blame_print(FILE *out, const struct blame_tally *tally, const struct blame *blame);

@@ -63,6 +63,8 @@ struct state {
 	uint8_t policy;
 	int16_t priority;
 	char name[BLAME_NAME];
+	/* the thread in which a frame was stamped; NULL: in an interrupt */
+	const struct blame_event *carrier;
 	/* where the timer's interrupt came in */
 	uint8_t interrupted;
 	uint64_t ip;
@@ -149,6 +151,18 @@ static void name_thread(const struct state *s, struct blame_part *part)
 	memcpy(part->name, s->name, BLAME_NAME);
 }
 
+static int16_t realtime_priority(int16_t kernels)
+{
+	return (int16_t)(kernels >= 0 && kernels < 99 ? 99 - kernels : 0);
+}
+
+/* Has the thread that runs kept the one waiting that takes frames? */
+static bool kept_waiting(const struct state *s)
+{
+	return s->carrier && s->thread_known && s->tid && s->tid != s->carrier->number &&
+	       s->priority >= realtime_priority(s->carrier->priority);
+}
+
 /* Who had the CPU from `from` to `to`, both within the case and on one side of `fired`. */
 static void attribute(struct state *s, int64_t from, int64_t to)
 {
@@ -175,6 +189,10 @@ static void attribute(struct state *s, int64_t from, int64_t to)
 	}
 	if (s->late->frame) {
 		part.category = BLAME_PART_AWAY;
+		if (kept_waiting(s)) {
+			part.category = BLAME_PART_THREAD;
+			name_thread(s, &part);
+		}
 		charge(s, &part, ns);
 		return;
 	}
@@ -244,9 +262,7 @@ static void apply(struct state *s, const struct blame_event *event)
 		s->thread_known = true;
 		s->tid = event->number;
 		s->policy = event->flags;
-		s->priority = (int16_t)(event->priority >= 0 && event->priority < 99
-						? 99 - event->priority
-						: 0);
+		s->priority = realtime_priority(event->priority);
 		memset(s->name, 0, sizeof(s->name));
 		memcpy(s->name, event->name, BLAME_NAME);
 	}
@@ -274,6 +290,28 @@ static void find_first_holders(struct state *s)
 	}
 }
 
+/* Is it one of the kernel's that run the receive path? */
+static bool carries_frames(const char name[BLAME_NAME])
+{
+	static const char *const begins[] = { "ksoftirqd/", "irq/", "napi/" };
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (!strncmp(name, begins[i], strlen(begins[i])))
+			return true;
+	return false;
+}
+
+/* The thread in which the frame was stamped. */
+static void find_carrier(struct state *s)
+{
+	for (size_t i = 0; i < s->late->count; i++) {
+		const struct blame_event *event = &s->late->events[i];
+
+		if (event->kind == BLAME_SWITCH && (int64_t)event->time_ns <= s->late->awake)
+			s->carrier = carries_frames(event->name) ? event : NULL;
+	}
+}
+
 /* The event in which the cyclic thread's timer expired, and what its interrupt came upon. */
 static void find_expiry(struct state *s)
 {
@@ -283,8 +321,10 @@ static void find_expiry(struct state *s)
 	int64_t runnable = late->awake;
 
 	s->fired = late->awake;
-	if (late->frame)
+	if (late->frame) {
+		find_carrier(s);
 		return;
+	}
 	for (size_t i = 0; i < late->count; i++) {
 		const struct blame_event *event = &late->events[i];
 		int64_t time = (int64_t)event->time_ns;

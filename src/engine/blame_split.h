@@ -9,8 +9,10 @@
  * another thread is that thread's. What the way from interrupt to thread takes in any case is "waking",
  * up to BLAME_WAKING_NS at a stretch; a longer stretch in which nothing ran is not seen by the kernel.
  *
- * A late frame is split likewise, up to its stamp in the receive path. No thread can keep it waiting there:
- * time in which no interrupt held the CPU is the frame's way to it, "away".
+ * A late frame is split likewise, up to its stamp in the receive path. That is mostly a soft interrupt, which no
+ * thread keeps waiting: time in which no interrupt held the CPU is the frame's way to it, "away". Where the path
+ * runs in a thread (ksoftirqd; the interrupt's own with PREEMPT_RT or threadirqs; threaded NAPI), a thread of its
+ * priority or a higher one may have kept it waiting, and is charged.
  */
 #ifndef ENGINE_BLAME_SPLIT_H
 #define ENGINE_BLAME_SPLIT_H

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engine/blame_report.h"
 
@@ -224,21 +225,25 @@ static void parse_symbol(struct symbol_search *search, const char *line)
 		look_at_symbol(search, address, line + 3);
 }
 
-void blame_symbols(const uint64_t *addresses, char (*symbols)[BLAME_TEXT], size_t count)
+void blame_symbols(int kallsyms, const uint64_t *addresses, char (*symbols)[BLAME_TEXT],
+		   size_t count)
 {
 	struct symbol_search search = { addresses, symbols, NULL, count };
 	bool wanted = false;
 	char line[512];
-	FILE *file;
+	FILE *file = NULL;
+	int fd;
 
 	for (size_t i = 0; i < count; i++) {
 		symbols[i][0] = '\0';
 		wanted |= addresses[i] != 0;
 	}
-	if (!wanted)
+	if (!wanted || kallsyms < 0 || lseek(kallsyms, 0, SEEK_SET) < 0)
 		return;
 	search.best = calloc(count, sizeof(*search.best));
-	file = fopen("/proc/kallsyms", "re");
+	fd = dup(kallsyms);
+	if (fd >= 0 && !(file = fdopen(fd, "r")))
+		close(fd);
 	while (file && search.best && fgets(line, sizeof(line), file))
 		parse_symbol(&search, line);
 	if (file)

@@ -1,19 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "engine/rx_blame.h"
 
+#include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/error.h"
 #include "base/units.h"
+#include "base/worker.h"
 #include "data/histogram.h"
 #include "engine/blame.h"
 #include "engine/blame_report.h"
+#include "host/capability.h"
 
 /* Before so many frames nothing is known about their distribution. */
 #define SETTLED 1000
 /* What is later than the median by less than this is no lateness that anyone hunts. */
 #define WORTH_NS (20 * NSEC_PER_USEC)
+/* Late ones of one drain that are looked at: each takes some microseconds. */
+#define LATE_MAX 256
+
+enum stage {
+	STAGE_LEARNING, /* what is usual, without blame */
+	STAGE_ATTACHING,
+	STAGE_FOLLOWING,
+	STAGE_FAILED, /* to be attached, which is yet to be said */
+	STAGE_NONE,
+};
+
+/* Latencies before and with blame; the latest SETTLED and the first SETTLED. */
+struct sample {
+	int64_t latency[SETTLED];
+	uint64_t count;
+};
 
 struct rx_blame {
 	struct blame *blame;
@@ -22,8 +43,47 @@ struct rx_blame {
 		latency; /* of the kernel's stamps: those are taken on the CPU that is followed */
 	int64_t over_ns;
 	int64_t median_ns, threshold_ns; /* INT64_MAX: not known yet */
-	int64_t worst_ns, worst_stamp; /* since the last drain; 0: none was late */
+	struct late {
+		int64_t due, stamp; /* CLOCK_TAI */
+	} late[LATE_MAX]; /* since the last drain */
+	size_t late_count;
+	uint64_t unlooked;
+	enum stage stage;
+	struct sample without, with;
+	bool measured;
+	int64_t without_ns, with_ns; /* P10 of them */
+	/* attaches, with the capabilities for it */
+	struct worker *worker;
+	atomic_int attached; /* 1, or -1 with the error */
+	struct error attach_err;
 };
+
+/* The worker's: at first to give up what it does not need, then to attach. */
+enum job {
+	JOB_NONE,
+	JOB_DROP,
+	JOB_ATTACH,
+};
+
+static enum job jobs[] = { [JOB_DROP] = JOB_DROP, [JOB_ATTACH] = JOB_ATTACH };
+
+static void work(void *context, void *block)
+{
+	struct rx_blame *b = context;
+	struct error ignored = ERROR_INIT;
+	uint64_t keep = 1ULL << CAP_BPF | 1ULL << CAP_PERFMON;
+
+	if (*(enum job *)block == JOB_ATTACH) {
+		atomic_store(&b->attached, blame_attach(b->blame, &b->attach_err) < 0 ? -1 : 1);
+		return;
+	}
+	/* where there was no thread to be had this is the receiver's own, which needs more */
+	if (syscall(SYS_gettid) == getpid())
+		return;
+	if (!capability_have(CAP_BPF) || !capability_have(CAP_PERFMON))
+		keep |= 1ULL << CAP_SYS_ADMIN;
+	capability_keep_only(keep, &ignored);
+}
 
 struct rx_blame *rx_blame_open(int64_t over_ns)
 {
@@ -31,12 +91,17 @@ struct rx_blame *rx_blame_open(int64_t over_ns)
 	struct error err = ERROR_INIT;
 
 	if (b)
-		b->blame = blame_open(0, &err);
-	if (!b || !b->blame) {
+		b->blame = blame_load(0, &err);
+	if (b && b->blame)
+		b->worker = worker_new(work, b);
+	if (!b || !b->blame || !b->worker) {
 		message_warn("--blame is not available: %s", err.text[0] ? err.text : "no memory");
+		if (b)
+			blame_close(b->blame);
 		free(b);
 		return NULL;
 	}
+	worker_give(b->worker, &jobs[JOB_DROP]);
 	b->over_ns = over_ns;
 	b->threshold_ns = INT64_MAX;
 	b->tally.cpu = -1;
@@ -44,6 +109,14 @@ struct rx_blame *rx_blame_open(int64_t over_ns)
 	if (*blame_missing(b->blame))
 		message_note("--blame: this kernel does not show %s", blame_missing(b->blame));
 	return b;
+}
+
+static void sample(struct rx_blame *b, int64_t latency)
+{
+	if (b->stage == STAGE_LEARNING)
+		b->without.latency[b->without.count++ % SETTLED] = latency;
+	else if (b->stage == STAGE_FOLLOWING && b->with.count < SETTLED)
+		b->with.latency[b->with.count++] = latency;
 }
 
 void rx_blame_add(struct rx_blame *b, const struct rx_record *records, size_t count)
@@ -56,35 +129,44 @@ void rx_blame_add(struct rx_blame *b, const struct rx_record *records, size_t co
 		    __builtin_sub_overflow(r->rx_xdp, r->launch, &latency))
 			continue;
 		histogram_add(&b->latency, latency, (uint64_t)r->seq, r->stream);
+		sample(b, latency);
 		if (b->threshold_ns == INT64_MAX ||
-		    __builtin_sub_overflow(latency, b->median_ns, &late) ||
-		    late <= b->threshold_ns || late <= b->worst_ns)
+		    __builtin_sub_overflow(latency, b->median_ns, &late) || late <= b->threshold_ns)
 			continue;
-		b->worst_ns = late;
-		b->worst_stamp = r->rx_xdp;
+		if (b->late_count == LATE_MAX || late >= r->rx_xdp)
+			b->unlooked++;
+		else
+			b->late[b->late_count++] = (struct late){ r->rx_xdp - late, r->rx_xdp };
 	}
 }
 
-void rx_blame_drained(struct rx_blame *b)
+static void look_at_late(struct rx_blame *b)
 {
-	int64_t ahead, stamp;
+	struct blame_case recent;
+	int64_t ahead, since;
 
-	if (!b || !b->worst_ns)
+	if (!b->late_count)
 		return;
 	ahead = tai_now_ns() - clock_now_ns(CLOCK_MONOTONIC);
-	stamp = b->worst_stamp - ahead;
-	/* looked at at once: there is room for a few only */
-	if (b->tally.cpu >= 0 && b->worst_ns < stamp &&
-	    blame_keep_frame(b->blame, stamp - b->worst_ns, stamp))
-		blame_collect(b->blame, &b->tally);
-	b->worst_ns = 0;
+	since = blame_look(b->blame, &recent);
+	for (size_t i = 0; i < b->late_count; i++) {
+		recent.due = b->late[i].due - ahead;
+		recent.awake = b->late[i].stamp - ahead;
+		/* what ran when it was due has been forgotten: half an answer would blame the wrong one */
+		if (recent.due < since)
+			b->unlooked++;
+		else
+			blame_tally_add(&b->tally, &recent);
+	}
+	b->late_count = 0;
+	b->tally.unkept = b->unlooked;
 }
 
 static void move_threshold(struct rx_blame *b)
 {
 	int64_t top;
 
-	if (b->latency.count < SETTLED || !histogram_percentile(&b->latency, 2, &b->median_ns) ||
+	if (!histogram_percentile(&b->latency, 2, &b->median_ns) ||
 	    !histogram_percentile(&b->latency, 1000, &top))
 		return;
 	b->threshold_ns = b->over_ns                      ? b->over_ns
@@ -94,49 +176,120 @@ static void move_threshold(struct rx_blame *b)
 	b->tally.follows = !b->over_ns;
 }
 
-void rx_blame_tick(struct rx_blame *b, int cpu)
+/* Once its programs are attached. */
+static void begin(struct rx_blame *b)
+{
+	worker_finish(b->worker);
+	b->worker = NULL;
+	b->stage = atomic_load(&b->attached) > 0 ? STAGE_FOLLOWING : STAGE_FAILED;
+	if (b->stage != STAGE_FOLLOWING)
+		return;
+	move_threshold(b);
+	blame_follow_cpu(b->blame, b->tally.cpu);
+}
+
+void rx_blame_drained(struct rx_blame *b)
 {
 	if (!b)
 		return;
-	blame_collect(b->blame, &b->tally);
+	look_at_late(b);
+	if (b->stage == STAGE_ATTACHING && atomic_load(&b->attached))
+		begin(b);
+}
+
+int rx_blame_tick(struct rx_blame *b, int cpu, struct error *err)
+{
+	if (!b)
+		return 0;
+	if (b->stage == STAGE_FAILED) {
+		b->stage = STAGE_NONE;
+		*err = b->attach_err;
+		return -1;
+	}
+	if (b->stage == STAGE_LEARNING && cpu >= 0 && b->latency.count >= SETTLED) {
+		b->tally.cpu = cpu;
+		b->stage = STAGE_ATTACHING;
+		worker_give(b->worker, &jobs[JOB_ATTACH]);
+	}
+	if (b->stage != STAGE_FOLLOWING)
+		return 0;
 	move_threshold(b);
-	if (cpu < 0 || cpu == b->tally.cpu)
-		return;
-	blame_follow_cpu(b->blame, cpu);
-	b->tally.cpu = cpu;
+	if (cpu >= 0 && cpu != b->tally.cpu) {
+		b->tally.cpu = cpu;
+		blame_follow_cpu(b->blame, cpu);
+	}
+	return 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* As blame_cost_lateness(): those that nothing disturbs tell best. */
+static int64_t tenth(struct sample *sample)
+{
+	qsort(sample->latency, SETTLED, sizeof(*sample->latency), by_value);
+	return sample->latency[SETTLED / 10];
 }
 
 void rx_blame_end(struct rx_blame *b)
 {
 	if (!b)
 		return;
+	worker_finish(b->worker);
+	b->worker = NULL;
 	blame_stop(b->blame);
-	blame_collect(b->blame, &b->tally);
+	b->measured = b->with.count == SETTLED;
+	if (!b->measured)
+		return;
+	b->without_ns = tenth(&b->without);
+	b->with_ns = tenth(&b->with);
 }
 
 void rx_blame_print(FILE *out, const struct rx_blame *b)
 {
-	if (!b)
+	int64_t later;
+
+	if (!b || b->stage >= STAGE_FAILED)
 		return;
-	if (b->tally.cpu < 0) {
-		fputs("\nBlame\n  nobody: it is not known which CPU takes the frames (too few of "
-		      "them, or "
-		      "they came through a socket)\n",
+	if (b->stage != STAGE_FOLLOWING) {
+		fputs("\nBlame\n  nobody: it is not known which CPU takes the frames, and what is "
+		      "usual (too few of them, or they came through a socket)\n",
 		      out);
 		return;
 	}
 	blame_print(out, &b->tally, b->blame);
+	if (!b->measured)
+		return;
+	later = b->with_ns - b->without_ns;
+	fprintf(out,
+		"\nBlame makes a frame's stamp %" PRId64 " ns later%s: latency's P10 %" PRId64
+		" instead of %" PRId64 " ns (%d frames each, before and with it)\n",
+		later > 0 ? later : 0, later > 0 ? "" : ", less than the noise", b->with_ns,
+		b->without_ns, SETTLED);
 }
 
 json_t *rx_blame_json(const struct rx_blame *b)
 {
-	return b ? blame_json(&b->tally, b->blame) : NULL;
+	json_t *o = b && b->stage < STAGE_FAILED ? blame_json(&b->tally, b->blame) : NULL;
+
+	if (o && b->measured)
+		json_object_set_new(o, "cost",
+				    json_pack("{s:I,s:I,s:I,s:i}", "stamp_later_ns",
+					      (json_int_t)(b->with_ns - b->without_ns), "with_ns",
+					      (json_int_t)b->with_ns, "without_ns",
+					      (json_int_t)b->without_ns, "frames", SETTLED));
+	return o;
 }
 
 void rx_blame_close(struct rx_blame *b)
 {
 	if (!b)
 		return;
+	worker_finish(b->worker);
 	blame_close(b->blame);
 	histogram_free(&b->latency);
 	free(b);

@@ -311,8 +311,13 @@ static void watch_link(struct session *session)
 
 static void each_second(struct session *session)
 {
+	struct error err = ERROR_INIT;
+
 	receiver_tick(session->receiver);
-	rx_blame_tick(session->blame, receiver_busiest_cpu(session->receiver));
+	if (rx_blame_tick(session->blame, receiver_busiest_cpu(session->receiver), &err) < 0) {
+		live_end(&session->live);
+		message_warn("--blame is not available: %s", err.text);
+	}
 	take_sync(session);
 	flush_log(session);
 	if (!session->options->quiet)

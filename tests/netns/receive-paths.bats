@@ -292,7 +292,7 @@ arrives() {
 	[ "$status" -eq 2 ]
 	start_receiver --json --blame --blame-over 3ms
 	# a frame that is 5 ms late, with nothing on this machine to hold it
-	sender gap 1000 send 2500 early -5000000 send 1 early 0 send 100 last
+	sender gap 1000 send 3500 early -5000000 send 1 early 0 send 100 last
 	finish_receiver
 	[ "$receiver_status" -eq 0 ]
 	blame=$(json '.blame | tojson')
@@ -300,6 +300,8 @@ arrives() {
 	jq -e '[.worst[] | .late_ns == ([.parts[].ns] | add)] | all' <<<"$blame"
 	jq -e '[.culprits[] | select(.category == "away") | .worst_ns] | max > 4000000' <<<"$blame"
 	jq -e '[.interrupts[].name] | index("softirq NET_RX")' <<<"$blame"
+	# what it costs comes from the same frames
+	jq -e '.cost | .frames == 1000 and .with_ns - .without_ns == .stamp_later_ns' <<<"$blame"
 	[ "$(in_rx ip -j link show dev vrx | jq '.[0].xdp.prog.id // 0')" -eq 0 ]
 }
 

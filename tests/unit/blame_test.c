@@ -340,6 +340,34 @@ static void a_late_frame(void **state)
 	assert_int_equal(part_ns(count, BLAME_PART_WAKING), 0);
 }
 
+/* With PREEMPT_RT the receive path is a thread of priority 50: a higher one keeps it waiting, a lower one does not. */
+static void a_late_frame_in_a_thread(void **state)
+{
+	size_t count;
+
+	(void)state;
+	is_frame = true;
+	run(-50, 12, "bash", SCHED_OTHER, 120);
+	irq(10, 31, "tsn1-TxRx-0");
+	at(11, BLAME_IRQ_EXIT, 31);
+	run(12, 4711, "hog", SCHED_FIFO, 0);
+	run(262, 90, "irq/31-tsn1-TxR", SCHED_FIFO, 49);
+	at(265, BLAME_SOFTIRQ_ENTER, 3);
+	count = split_until(270);
+	is_frame = false;
+	expect_first(count, BLAME_PART_THREAD, 250, "thread hog[4711] SCHED_FIFO 99");
+	assert_int_equal(part_ns(count, BLAME_PART_THREAD), 250 * US);
+	/* while bash ran, and from the switch to the soft interrupt */
+	assert_int_equal(part_ns(count, BLAME_PART_AWAY), (10 + 1 + 3) * US);
+	/* ksoftirqd, which has no priority: any thread does */
+	is_frame = true;
+	run(-50, 12, "bash", SCHED_OTHER, 120);
+	run(40, 9, "ksoftirqd/1", SCHED_OTHER, 120);
+	count = split_until(50);
+	is_frame = false;
+	expect_first(count, BLAME_PART_THREAD, 40, "thread bash[12] SCHED_OTHER");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -355,6 +383,7 @@ int main(void)
 		cmocka_unit_test(nothing_known_still_adds_up),
 		cmocka_unit_test(random_histories_add_up),
 		cmocka_unit_test(a_late_frame),
+		cmocka_unit_test(a_late_frame_in_a_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

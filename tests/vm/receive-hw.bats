@@ -146,3 +146,31 @@ stamping() {
 	kill "$daemon"
 	wait "$daemon" || true
 }
+
+@test "--blame: an interrupt that holds the receiving CPU for 300 us is named, for each frame that it made late" {
+	load lab
+	# The NIC launches: nothing that holds the CPU makes a frame leave late. Three frames a cycle come in one go.
+	fresh_nic ideal
+	deploy_etf ideal
+	echo "mmc0 0 300 100000 7010" >$SIM/culprit/irq
+	RECEIVE='--blame --blame-over 100us --duration 20s' publish_and_receive --cycle 1ms --stream id=0,frames=3 --count 2800
+	read_json rx.json
+	[[ ${value[blame.worst.0.parts.0.text]} == "IRQ "*" mmc0" ]]
+	within held "${value[blame.worst.0.parts.0.ns]}" 290000 310000
+	within late "${value[blame.worst.0.late_ns]}" 290000 315000
+	sum=0
+	for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do
+		sum=$((sum + ${value[blame.worst.0.parts.$i.ns]:-0}))
+	done
+	equal sum "$sum" "${value[blame.worst.0.late_ns]}"
+	# in its last second blame was there: it has looked at all frames of that time that were late, not at the latest of each drain
+	late=$(tsnpub report --csv - rx.tsnlog | gawk -M -F, -v over=$((${value[blame.cost.with_ns]} + 101000)) '
+		NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+		{ if ($column["rx_xdp_ns"] - $column["launch_ns"] > over) { all++; last += $column["seq"] >= 5400 } }
+		END { print last, all }')
+	echo "late in the last second, in all: $late"
+	within looked "${value[blame.late]}" "${late% *}" "${late#* }"
+	equal unkept "${value[blame.unkept]}" 0
+	# an instruction is a nanosecond; the sender's interrupts, which come before the frames here, are followed too
+	within cost "${value[blame.cost.stamp_later_ns]}" 100 8000
+}
