@@ -151,6 +151,12 @@ static int read_class(struct place *place, unsigned index, const struct class_ya
 			"%s '%.40s': letters, digits, space, '-', '_' and '.', at most %d of them",
 			at(place, CLASS, index, "name"), yaml->name, SCHEDULE_NAME - 1);
 	snprintf(class->name, sizeof(class->name), "%s", yaml->name);
+	at(place, CLASS, index, "priorities");
+	if (!yaml->priorities_count && yaml_file_has(place->file, place->path))
+		return error_input(place->err,
+				   "%s: an empty list, no frame could reach class '%s'; write its "
+				   "priorities, such as [5]",
+				   place->what, class->name);
 	for (unsigned i = 0; i < yaml->priorities_count; i++) {
 		if (parse_number(at(place, CLASS, index, "priorities"), yaml->priorities[i], 0,
 				 PRIORITIES - 1, &number, place->err))
@@ -213,6 +219,10 @@ static int read_gate(struct place *place, unsigned index, const struct gate_yaml
 				place->err,
 				"%s '%.40s': no class has this name; classes: define them",
 				at(place, GATE, index, "open"), yaml->open[i]);
+		if (gate->open & 1U << class)
+			return error_input(place->err,
+					   "%s '%s': named twice in this gate; remove one",
+					   at(place, GATE, index, "open"), yaml->open[i]);
 		gate->open |= 1U << class;
 	}
 	return 0;

@@ -129,6 +129,7 @@ static void check_gates(const struct deployment *deployment, struct findings *fi
 	int64_t total = schedule_gates_total(schedule),
 		shortest = validate_gate_min_ns(deployment->speed_mbps);
 	char a[DURATION_TEXT], b[DURATION_TEXT], c[DURATION_TEXT], path[64];
+	bool empty = false;
 
 	if (!schedule->gate_count) {
 		finding_add(findings, FINDING_ERROR, "schedule",
@@ -141,6 +142,7 @@ static void check_gates(const struct deployment *deployment, struct findings *fi
 		int64_t duration = schedule->gates[i].duration_ns;
 
 		gate_path(deployment, i, "duration", path);
+		empty |= duration <= 0;
 		if (duration <= 0)
 			finding_add(findings, FINDING_ERROR, path,
 				    "gate %u has duration 0; remove it, or give it time", i);
@@ -157,7 +159,8 @@ static void check_gates(const struct deployment *deployment, struct findings *fi
 				    "gate %u lasts %s, the kernel takes up to %s", i,
 				    format_duration(duration, a), format_duration(UINT32_MAX, b));
 	}
-	if (total != schedule->cycle_ns)
+	/* of a gate without duration the sum says nothing new */
+	if (total != schedule->cycle_ns && !empty)
 		finding_add(findings, FINDING_ERROR, "schedule.gates",
 			    "the gates add up to %s, %s %s than the cycle (%s); change a duration, "
 			    "or the cycle",
@@ -249,17 +252,22 @@ static void check_opens_once(const struct deployment *deployment, struct finding
 	}
 }
 
-/* In its TSN mode igc sends no jumbo frames; only offloads bring that mode about. */
+/* In its TSN mode igc sends no jumbo frames; only offloads bring that mode about. 0: no limit. */
+static uint32_t largest_frame(const struct deployment *deployment)
+{
+	bool offloaded = deployment->mode == SCHEDULE_FULL_OFFLOAD;
+
+	for (unsigned c = 0; c < deployment->schedule.class_count; c++)
+		offloaded |= deployment->etf_offload[c];
+	return offloaded ? deployment->nic->gated_frame_max : 0;
+}
+
 static void check_mtu(const struct deployment *deployment, const struct device_facts *facts,
 		      struct findings *findings)
 {
-	const struct schedule *schedule = &deployment->schedule;
-	uint32_t limit = deployment->nic->gated_frame_max;
-	bool offloaded = deployment->mode == SCHEDULE_FULL_OFFLOAD;
+	uint32_t limit = largest_frame(deployment);
 
-	for (unsigned c = 0; c < schedule->class_count; c++)
-		offloaded |= deployment->etf_offload[c];
-	if (limit && offloaded && facts->mtu + ETH_HEADER_BYTES > limit)
+	if (limit && facts->mtu + ETH_HEADER_BYTES > limit)
 		finding_add(findings, FINDING_WARNING, "interface",
 			    "MTU %u, but with gates or launch times %s sends no frame above %u "
 			    "bytes; ip link set IFACE mtu 1500",
@@ -380,6 +388,7 @@ void validate_streams(const struct deployment *deployment, const struct stream *
 {
 	const struct schedule *schedule = &deployment->schedule;
 	char path[64], text[FIT_TEXT], a[DURATION_TEXT], b[DURATION_TEXT];
+	uint32_t largest = largest_frame(deployment);
 	struct collision collision;
 	int collides;
 
@@ -403,6 +412,12 @@ void validate_streams(const struct deployment *deployment, const struct stream *
 				"stream %u has frames of %u bytes, its class '%s' takes %u at most",
 				stream->id, stream->size, schedule->classes[fit.class].name,
 				schedule->classes[fit.class].max_frame);
+		if (largest && stream->size > largest)
+			finding_add(findings, FINDING_ERROR, path,
+				    "stream %u has frames of %u bytes, with gates or launch times "
+				    "%s sends none "
+				    "above %u; make them smaller",
+				    stream->id, stream->size, deployment->nic->name, largest);
 		check_handover(deployment, stream, fit.class, path, findings);
 		if (fit.class < 0 || !fit.fits)
 			finding_add(findings, FINDING_ERROR, path,

@@ -406,11 +406,11 @@ int yaml_file_load(const struct yaml_file *file, const cyaml_schema_value_t *sch
 				   reason.line, value);
 	if (strstr(reason.text, "Expecting"))
 		return error_input(err,
-				   "%s: line %u: %s%s%s wrong kind of value (%s); single "
+				   "%s: line %u: %s%s%swrong kind of value (%s); single "
 				   "values, lists and"
 				   " mappings are not interchangeable",
 				   file->name, reason.line, reason.where[0] ? "'" : "",
-				   reason.where, reason.where[0] ? "':" : "", reason.text);
+				   reason.where, reason.where[0] ? "': " : "", reason.text);
 	return error_input(err, "%s: line %u: %s%s%s%s", file->name, reason.line,
 			   reason.where[0] ? "'" : "", reason.where, reason.where[0] ? "': " : "",
 			   reason.text[0] ? reason.text : cyaml_strerror(result));

@@ -45,6 +45,9 @@ int schedule_file_convert(const struct config_file *config, struct schedule_file
 	if (schedule_from_yaml(file->yaml, config->schedule, interface ? interface : "", cycle_ns,
 			       &file->schedule, err))
 		return -1;
+	if (!texts->stream_count && yaml_file_has(file->yaml, "streams"))
+		return error_input(err, "%s: an empty list; add a stream, or leave the key out",
+				   yaml_file_what(file->yaml, "streams", what));
 	if (texts->stream_count > STREAMS_MAX)
 		return error_input(err, "%s: %u streams; at most %d",
 				   yaml_file_what(file->yaml, "streams", what), texts->stream_count,

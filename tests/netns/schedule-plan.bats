@@ -105,6 +105,9 @@ body() {
 	{ body; printf '  gates:\n  - {open: [control], duration: 479ns}\n  - {open: [rest], duration: 999521ns}\n'; } |
 		wrong "line 10: schedule.gates[0].duration" "the shortest at 1000 Mb/s is 480ns"
 	{ body; printf '  gates:\n  - {open: [contrl], duration: 1ms}\n'; } | wrong "line 10" "'contrl': no class has this name"
+	{ body; printf '  gates:\n  - {open: [control], duration: 0us}\n  - {open: [rest], duration: 800us}\n'; } |
+		wrong "line 10: schedule.gates[0].duration: gate 0 has duration 0; remove it, or give it time"
+	echo '- a' | wrong "line 1: wrong kind of value"
 	{ body; printf '  gates: []\n'; } | wrong "line 9" "an empty list"
 	{ body; printf '  gates:\n  - {open: [control], duration: 1000}\n'; } | wrong "a time needs a unit"
 	{ body; printf '  gates:\n  - {open: [control], duration: 1ms, color: red}\n'; } |
