@@ -220,8 +220,10 @@ static void look(struct sync_watch *w, bool regular)
 	if (!regular)
 		return;
 	sync_record_make(&w->snapshot, &w->report, w->config.run, &record);
-	if (!w->latch.good)
+	if (!w->latch.good) {
 		record.status &= (uint16_t)~SYNC_GOOD;
+		record.status |= w->config.marks ? SYNC_MARKED : 0;
+	}
 	spsc_push(&w->records, &record);
 }
 

@@ -24,6 +24,8 @@
 
 #define SYNC_SETTLE 3 /* good looks in a row that make a recovery */
 #define SYNC_DOUBT 3 /* looks in a row that cannot tell, and count as a loss */
+/* So long after its moment it is known whether the chain was good: those looks, a second apart, and what one takes. */
+#define SYNC_KNOWN_NS ((SYNC_DOUBT * 2 + 1) * 500000000LL)
 
 /* What makes the difference between a look and the state. Pure. */
 struct sync_latch {
@@ -66,6 +68,7 @@ struct sync_watch_config {
 	struct sync_bars bars;
 	uint32_t run; /* for the records */
 	bool good; /* the state to begin with: what the gate found */
+	bool marks; /* frames are marked while it is lost: so are the records */
 	/* set to 1 while the chain is lost, to 0 while it is good, by the watching thread, so that no one
 	 * has to be woken up for it; either may be NULL. Borrowed until sync_watch_stop(). */
 	atomic_uint *lost_flag[2];

@@ -176,6 +176,7 @@ static void print_oddities(const struct publisher_counts *n)
 		{ "link losses", n->link_losses },
 		{ "losses of clock sync", n->sync_losses },
 		{ "ms without clock sync", (uint64_t)(n->unsynced_ns / NSEC_PER_MSEC) },
+		{ "frames counted before sync was known", n->unjudged },
 		{ "TX stamps that did not come", n->collector.missing_stamps },
 		{ "TX stamps that came too late", n->collector.late_stamps },
 		{ "TX stamps that came twice", n->collector.duplicate_stamps },
@@ -192,15 +193,16 @@ static void print_oddities(const struct publisher_counts *n)
 
 static json_t *oddities_object(const struct publisher_counts *n)
 {
-	return json_pack("{sI sI sI sI sI sI sI sI sI sI sI}", "clock_steps", (json_int_t)n->steps,
-			 "link_losses", (json_int_t)n->link_losses, "sync_losses",
-			 (json_int_t)n->sync_losses, "unsynced_ns", (json_int_t)n->unsynced_ns,
-			 "stamps_missing", (json_int_t)n->collector.missing_stamps, "stamps_late",
-			 (json_int_t)n->collector.late_stamps, "stamps_duplicate",
-			 (json_int_t)n->collector.duplicate_stamps, "stamps_foreign",
-			 (json_int_t)(n->collector.foreign + n->unattributed), "untold",
-			 (json_int_t)n->collector.untold, "events_lost", (json_int_t)n->events_lost,
-			 "log_lost", (json_int_t)n->log_lost);
+	return json_pack(
+		"{sI sI sI sI sI sI sI sI sI sI sI sI}", "clock_steps", (json_int_t)n->steps,
+		"link_losses", (json_int_t)n->link_losses, "sync_losses",
+		(json_int_t)n->sync_losses, "unsynced_ns", (json_int_t)n->unsynced_ns,
+		"stamps_missing", (json_int_t)n->collector.missing_stamps, "stamps_late",
+		(json_int_t)n->collector.late_stamps, "stamps_duplicate",
+		(json_int_t)n->collector.duplicate_stamps, "stamps_foreign",
+		(json_int_t)(n->collector.foreign + n->unattributed), "untold",
+		(json_int_t)n->collector.untold, "events_lost", (json_int_t)n->events_lost,
+		"log_lost", (json_int_t)n->log_lost, "sync_unjudged", (json_int_t)n->unjudged);
 }
 
 static int print_json(const struct publish_request *request, struct publisher *publisher,

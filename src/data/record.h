@@ -88,6 +88,7 @@ struct wake_record {
 #define SYNC_GOOD 1
 #define SYNC_HAVE_MASTER 2 /* master_offset is valid */
 #define SYNC_HAVE_PHC 4 /* phc_offset is valid */
+#define SYNC_MARKED 8 /* the clocks count as lost, and frames of this moment are marked unsynced */
 
 /* How far the clocks were apart: one a second. */
 struct sync_record {

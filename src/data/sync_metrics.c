@@ -27,6 +27,14 @@ static void add(struct sync_series *s, int64_t time, int64_t offset, uint64_t nu
 	s->offset[s->count++] = offset;
 }
 
+/* `max`, or the amount of `value`. */
+static int64_t larger(int64_t max, int64_t value)
+{
+	if (value < 0)
+		value = value == INT64_MIN ? INT64_MAX : -value;
+	return value > max ? value : max;
+}
+
 void sync_metrics_add(struct sync_metrics *m, const struct sync_record *r)
 {
 	if (r->stream != RECORD_STREAM_SYNC || r->rx_stream != RECORD_STREAM_SYNC)
@@ -35,11 +43,19 @@ void sync_metrics_add(struct sync_metrics *m, const struct sync_record *r)
 	m->not_good += !(r->status & SYNC_GOOD);
 	if (r->status & SYNC_HAVE_MASTER)
 		add(&m->master, r->time, r->master_offset, m->records - 1);
-	if (!(r->status & SYNC_HAVE_PHC))
+	if (r->status & SYNC_HAVE_PHC)
+		add(&m->phc, r->time, r->phc_offset, m->records - 1);
+	if (r->status & SYNC_MARKED)
 		return;
-	add(&m->phc, r->time, r->phc_offset, m->records - 1);
-	if (r->phc_window > m->window_max)
-		m->window_max = r->phc_window;
+	if (r->status & SYNC_HAVE_MASTER) {
+		m->counted.has_master = true;
+		m->counted.master_max = larger(m->counted.master_max, r->master_offset);
+	}
+	if (r->status & SYNC_HAVE_PHC) {
+		m->counted.has_phc = true;
+		m->counted.phc_max = larger(m->counted.phc_max, r->phc_offset);
+		m->counted.window_max = larger(m->counted.window_max, r->phc_window);
+	}
 }
 
 static void free_series(struct sync_series *s)
@@ -119,25 +135,16 @@ size_t sync_stability(const struct sync_series *s, struct stability rows[STABILI
 	return stability_table(s->offset + best_first, best, *interval_s, rows, STABILITY_ROWS);
 }
 
-static int64_t largest(const struct histogram *h)
-{
-	int64_t high = h->max < 0 ? (h->max == INT64_MIN ? INT64_MAX : -h->max) : h->max;
-	int64_t low = h->min < 0 ? (h->min == INT64_MIN ? INT64_MAX : -h->min) : h->min;
-
-	return high > low ? high : low;
-}
-
 int64_t clock_uncertainty_ns(const struct sync_metrics *m, enum stamp_source source)
 {
-	int64_t sum;
+	int64_t sum = m->counted.master_max;
 
-	if (!m->master.offsets.count && (source == SOURCE_HW || !m->phc.offsets.count))
+	if (!m->counted.has_master && (source == SOURCE_HW || !m->counted.has_phc))
 		return -1;
-	sum = m->master.offsets.count ? largest(&m->master.offsets) : 0;
-	if (source == SOURCE_HW || !m->phc.offsets.count)
+	if (source == SOURCE_HW || !m->counted.has_phc)
 		return sum;
-	if (__builtin_add_overflow(sum, largest(&m->phc.offsets), &sum) ||
-	    __builtin_add_overflow(sum, m->window_max / 2, &sum))
+	if (__builtin_add_overflow(sum, m->counted.phc_max, &sum) ||
+	    __builtin_add_overflow(sum, m->counted.window_max / 2, &sum))
 		return INT64_MAX;
 	return sum;
 }

@@ -66,7 +66,8 @@ static void rank(const struct blame_tally *tally, const struct blame *blame,
 	}
 	qsort(ranking->by_worst, ranking->count, sizeof(*ranking->by_worst), worse);
 	qsort(ranking->by_total, ranking->count, sizeof(*ranking->by_total), more);
-	blame_symbols(blame ? blame_kallsyms(blame) : -1, addresses, ranking->symbols, tally->culprit_count);
+	blame_symbols(blame ? blame_kallsyms(blame) : -1, addresses, ranking->symbols,
+		      tally->culprit_count);
 	other_cpus(tally->cpu, ranking->others);
 }
 

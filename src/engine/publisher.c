@@ -393,6 +393,7 @@ void publisher_counts(const struct publisher *p, struct publisher_counts *counts
 	counts->collector = *collector_counts(p->collector);
 	counts->unattributed = atomic_load(&p->unattributed);
 	counts->events_lost = atomic_load(&p->events.dropped);
+	counts->unjudged = p->hold ? sync_hold_untold(p->hold) : 0;
 	counts->last_refusal = p->transmit->last_refusal;
 }
 

@@ -127,6 +127,7 @@ struct publisher_counts {
 	uint64_t link_losses;
 	uint64_t sync_losses;
 	int64_t unsynced_ns; /* for how long the clocks were not in sync, of all losses */
+	uint64_t unjudged; /* frames that count as good before it was known (struct sync_hold) */
 	bool stopped_early; /* by --on-link-loss stop or --on-sync-loss stop */
 };
 

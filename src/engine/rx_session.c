@@ -584,6 +584,8 @@ static int summarise(struct session *session, struct error *err)
 	summary.log_lost = session->log ? log_lost(session->log) : 0;
 	summary.sync_losses = sync_guard_losses(session->sync, &summary.unsynced_ns);
 
+	summary.unjudged = session->hold ? sync_hold_untold(session->hold) : 0;
+
 	receiver_tick(session->receiver);
 	receiver_counters(session->receiver, &facts.counters);
 	facts.socket_drops = receiver_socket_drops(session->receiver);

@@ -108,6 +108,11 @@ static void print_clocks(FILE *out, const struct rx_summary *summary)
 			summary->sync, summary->sync_losses,
 			format_duration(summary->unsynced_ns / NSEC_PER_MSEC * NSEC_PER_MSEC,
 					duration));
+	if (summary->unjudged)
+		fprintf(out,
+			"\n%" PRIu64 " frames were counted before it was known whether the clocks "
+			"were good\n",
+			summary->unjudged);
 	if (own_ns >= 0)
 		fprintf(out,
 			"\nlatency(%s) is uncertain by %" PRId64
@@ -233,6 +238,7 @@ int rx_summary_json(FILE *out, const struct rx_summary *summary, struct error *e
 	json_object_set_new(document, "sync_losses",
 			    json_integer((json_int_t)summary->sync_losses));
 	json_object_set_new(document, "unsynced_ns", json_integer(summary->unsynced_ns));
+	json_object_set_new(document, "sync_unjudged", json_integer((json_int_t)summary->unjudged));
 	if (own_ns >= 0)
 		json_object_set_new(document, "receiver_uncertainty_ns", json_integer(own_ns));
 	if (summary->verdict->judged)

@@ -45,6 +45,7 @@ struct rx_summary {
 	const struct sync_metrics *clocks; /* of this side */
 	uint64_t sync_losses;
 	int64_t unsynced_ns;
+	uint64_t unjudged; /* frames that count as good before it was known */
 	const struct rx_blame *blame; /* NULL: none */
 };
 

@@ -154,6 +154,7 @@ int sync_guard_watch(struct sync_guard *guard, uint32_t run, atomic_uint *unsync
 		return 0;
 	config.bars.limit_ns = guard->limit_ns;
 	config.good = guard->good;
+	config.marks = sync_guard_marks(guard);
 	if (guard->policy != SYNC_POLICY_IGNORE) {
 		/* frames that are under way when it is lost are marked, also where it pauses */
 		config.lost_flag[0] = unsynced;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "data/record.h"
 
 #define ROOM_MIN 1024
@@ -17,34 +18,60 @@ struct sync_hold {
 	sync_hold_give give;
 	void *context;
 	size_t room;
-	uint64_t head, tail; /* ever put, ever given */
+	size_t room_max;
+	uint64_t head, tail; /* counted; n stands at n % room */
 	uint64_t untold;
-	struct held held[];
+	struct held *held;
 };
 
 struct sync_hold *sync_hold_new(uint64_t records_per_s, sync_hold_give give, void *context)
 {
-	size_t room = SYNC_HOLD_MAX;
-	struct sync_hold *hold;
+	struct sync_hold *hold = calloc(1, sizeof(*hold));
+	uint64_t room = SYNC_HOLD_MAX;
 
-	/* a second from look to look, and what a look and its reader take */
-	if (records_per_s && records_per_s < SYNC_HOLD_MAX / 3 * 2)
-		room = (size_t)(records_per_s + records_per_s / 2);
-	if (room < ROOM_MIN)
-		room = ROOM_MIN;
-	hold = malloc(sizeof(*hold) + room * sizeof(hold->held[0]));
 	if (!hold)
 		return NULL;
-	memset(hold, 0, sizeof(*hold));
+	if (records_per_s < SYNC_HOLD_MAX)
+		room = records_per_s * (SYNC_KNOWN_NS / NSEC_PER_MSEC) / 1000;
+	if (room < ROOM_MIN)
+		room = ROOM_MIN;
+	if (room > SYNC_HOLD_MAX)
+		room = SYNC_HOLD_MAX;
 	hold->give = give;
 	hold->context = context;
-	hold->room = room;
+	hold->room = (size_t)room;
+	hold->room_max = records_per_s ? hold->room : SYNC_HOLD_MAX;
+	hold->held = malloc(hold->room * sizeof(*hold->held));
+	if (!hold->held) {
+		free(hold);
+		return NULL;
+	}
 	return hold;
 }
 
 void sync_hold_free(struct sync_hold *hold)
 {
+	if (!hold)
+		return;
+	free(hold->held);
 	free(hold);
+}
+
+/* A full one, doubled. Without memory it stays as it is. */
+static void grow(struct sync_hold *hold)
+{
+	size_t first = (size_t)(hold->tail % hold->room), before = hold->room;
+	struct held *held = malloc(2 * before * sizeof(*held));
+
+	if (!held)
+		return;
+	memcpy(held, hold->held + first, (before - first) * sizeof(*held));
+	memcpy(held + before - first, hold->held, first * sizeof(*held));
+	free(hold->held);
+	hold->held = held;
+	hold->room = 2 * before;
+	hold->tail = 0;
+	hold->head = before;
 }
 
 static struct held *oldest(struct sync_hold *hold)
@@ -65,6 +92,8 @@ void sync_hold_put(struct sync_hold *hold, const void *record, int64_t at_ns)
 {
 	struct held *held;
 
+	if (hold->head - hold->tail == hold->room && hold->room < hold->room_max)
+		grow(hold);
 	if (hold->head - hold->tail == hold->room)
 		give_oldest(hold, SYNC_TRUST_OPEN);
 	held = &hold->held[hold->head++ % hold->room];

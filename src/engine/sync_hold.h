@@ -13,7 +13,7 @@
 
 #include "ptp/watch.h"
 
-#define SYNC_HOLD_MAX 65536 /* records: 1.1 s of 60,000 a second, 4.5 MB */
+#define SYNC_HOLD_MAX (1U << 20) /* records: SYNC_KNOWN_NS of 300,000 a second, 72 MiB */
 
 /* Takes a record (RECORD_SIZE bytes, valid during the call) that waits no longer. `lost`: the clocks were not good. */
 typedef void (*sync_hold_give)(void *context, const void *record, bool lost);
@@ -21,8 +21,8 @@ typedef void (*sync_hold_give)(void *context, const void *record, bool lost);
 struct sync_hold;
 
 /*
- * Room for `records_per_s` of them for somewhat longer than the watch takes from look to look, SYNC_HOLD_MAX at most;
- * 0: as many. NULL without memory. sync_hold_free() allows NULL, and gives nothing.
+ * Room for `records_per_s` of them for SYNC_KNOWN_NS, SYNC_HOLD_MAX at most; 0: it is not known how many will come, and
+ * room is made as they do. NULL without memory. sync_hold_free() allows NULL, and gives nothing.
  */
 struct sync_hold *sync_hold_new(uint64_t records_per_s, sync_hold_give give, void *context);
 void sync_hold_free(struct sync_hold *hold);

@@ -144,6 +144,28 @@ static void rms_and_uncertainty(void **state)
 	sync_metrics_free(&m);
 }
 
+/* A stepped clock does not make the frames uncertain that were sent before and after: those in between are marked. */
+static void a_loss_whose_frames_are_marked_adds_no_uncertainty(void **state)
+{
+	struct sync_metrics m = { 0 };
+	struct sync_record lost = sync_at(1, 3000000), good = sync_at(0, 3);
+
+	(void)state;
+	lost.status = SYNC_HAVE_MASTER | SYNC_HAVE_PHC | SYNC_MARKED;
+	sync_metrics_add(&m, &lost);
+	assert_int_equal(clock_uncertainty_ns(&m, SOURCE_HW), -1);
+	assert_int_equal(clock_uncertainty_ns(&m, SOURCE_XDP), -1);
+	sync_metrics_add(&m, &good);
+	assert_int_equal(clock_uncertainty_ns(&m, SOURCE_HW), 3);
+	assert_int_equal(clock_uncertainty_ns(&m, SOURCE_XDP), 3 + 9 + 500);
+	assert_int_equal(m.master.offsets.max, 3000000);
+	/* --sync ignore marks nothing: its frames count, and so does the error */
+	lost.status &= (uint16_t)~SYNC_MARKED;
+	sync_metrics_add(&m, &lost);
+	assert_int_equal(clock_uncertainty_ns(&m, SOURCE_HW), 3000000);
+	sync_metrics_free(&m);
+}
+
 static void hostile_times_do_no_harm(void **state)
 {
 	static const int64_t times[] = { INT64_MIN, INT64_MAX, 0, INT64_MIN, -1, INT64_MAX };
@@ -175,6 +197,7 @@ int main(void)
 		cmocka_unit_test(too_few_values_give_none),
 		cmocka_unit_test(gaps_are_left_out_of_the_table),
 		cmocka_unit_test(rms_and_uncertainty),
+		cmocka_unit_test(a_loss_whose_frames_are_marked_adds_no_uncertainty),
 		cmocka_unit_test(hostile_times_do_no_harm),
 	};
 

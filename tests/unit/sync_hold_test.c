@@ -133,6 +133,54 @@ static void without_room_the_oldest_goes_and_is_counted(void **state)
 	sync_hold_free(NULL);
 }
 
+/* Three looks in a row that cannot tell are a loss that reaches three seconds back, and one takes its time. */
+static void what_lies_three_doubtful_looks_back_is_marked(void **state)
+{
+	const int64_t rate = 1000, s = 1000000000;
+	/* last good at 0; noticed at 3.2 s */
+	const struct sync_window window = { 3200000000, 0, INT64_MAX };
+	struct sync_hold *hold = sync_hold_new((uint64_t)rate, give, &given);
+
+	(void)state;
+	memset(&given, 0, sizeof(given));
+	for (int64_t i = 1; i <= 3200; i++) {
+		struct tx_record record = { .seq = i };
+
+		sync_hold_put(hold, &record, i * (s / rate));
+	}
+	assert_int_equal(given.count, 0);
+	assert_int_equal(sync_hold_pass(hold, &window, SIZE_MAX), 0);
+	assert_int_equal(given.count, 3200);
+	for (size_t i = 0; i < given.count; i++)
+		assert_true(given.lost[i]);
+	assert_int_equal(sync_hold_untold(hold), 0);
+	sync_hold_free(hold);
+}
+
+/* 3,500 records with room for 1,024 at first, and the ring's begin in its middle when it grows. */
+static void where_the_rate_is_not_known_room_is_made(void **state)
+{
+	const struct sync_window early = { .vouched_ns = 500 }, late = { .vouched_ns = INT64_MAX };
+	struct sync_hold *hold = sync_hold_new(0, give, &given);
+
+	(void)state;
+	memset(&given, 0, sizeof(given));
+	for (int64_t i = 0; i < 3500; i++) {
+		struct tx_record record = { .seq = i };
+
+		sync_hold_put(hold, &record, i);
+		if (i == 600)
+			assert_int_equal(sync_hold_pass(hold, &early, SIZE_MAX), 100);
+	}
+	assert_int_equal(given.count, 501);
+	assert_int_equal(sync_hold_pass(hold, &late, SIZE_MAX), 0);
+	assert_int_equal(given.count, 3500);
+	for (size_t i = 0; i < given.count; i++)
+		assert_int_equal(given.seq[i], i);
+	assert_int_equal(sync_hold_untold(hold), 0);
+	sync_hold_free(hold);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -142,6 +190,8 @@ int main(void)
 		cmocka_unit_test(a_loss_that_is_over_is_not_forgotten),
 		cmocka_unit_test(at_most_so_many_at_a_turn),
 		cmocka_unit_test(without_room_the_oldest_goes_and_is_counted),
+		cmocka_unit_test(what_lies_three_doubtful_looks_back_is_marked),
+		cmocka_unit_test(where_the_rate_is_not_known_room_is_made),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
