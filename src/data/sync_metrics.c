@@ -35,6 +35,19 @@ static int64_t larger(int64_t max, int64_t value)
 	return value > max ? value : max;
 }
 
+static void widen(struct sync_errors *e, const struct sync_record *r)
+{
+	if (r->status & SYNC_HAVE_MASTER) {
+		e->has_master = true;
+		e->master_ns = larger(e->master_ns, r->master_offset);
+	}
+	if (r->status & SYNC_HAVE_PHC) {
+		e->has_phc = true;
+		e->phc_ns = larger(e->phc_ns, r->phc_offset);
+		e->window_ns = larger(e->window_ns, r->phc_window);
+	}
+}
+
 void sync_metrics_add(struct sync_metrics *m, const struct sync_record *r)
 {
 	if (r->stream != RECORD_STREAM_SYNC || r->rx_stream != RECORD_STREAM_SYNC)
@@ -45,17 +58,7 @@ void sync_metrics_add(struct sync_metrics *m, const struct sync_record *r)
 		add(&m->master, r->time, r->master_offset, m->records - 1);
 	if (r->status & SYNC_HAVE_PHC)
 		add(&m->phc, r->time, r->phc_offset, m->records - 1);
-	if (r->status & SYNC_MARKED)
-		return;
-	if (r->status & SYNC_HAVE_MASTER) {
-		m->counted.has_master = true;
-		m->counted.master_max = larger(m->counted.master_max, r->master_offset);
-	}
-	if (r->status & SYNC_HAVE_PHC) {
-		m->counted.has_phc = true;
-		m->counted.phc_max = larger(m->counted.phc_max, r->phc_offset);
-		m->counted.window_max = larger(m->counted.window_max, r->phc_window);
-	}
+	widen(r->status & SYNC_MARKED ? &m->marked : &m->counted, r);
 }
 
 static void free_series(struct sync_series *s)
@@ -137,14 +140,18 @@ size_t sync_stability(const struct sync_series *s, struct stability rows[STABILI
 
 int64_t clock_uncertainty_ns(const struct sync_metrics *m, enum stamp_source source)
 {
-	int64_t sum = m->counted.master_max;
+	const struct sync_errors *e = &m->counted;
+	int64_t sum;
 
-	if (!m->counted.has_master && (source == SOURCE_HW || !m->counted.has_phc))
+	if (!e->has_master && !e->has_phc)
+		e = &m->marked;
+	sum = e->master_ns;
+	if (!e->has_master && (source == SOURCE_HW || !e->has_phc))
 		return -1;
-	if (source == SOURCE_HW || !m->counted.has_phc)
+	if (source == SOURCE_HW || !e->has_phc)
 		return sum;
-	if (__builtin_add_overflow(sum, m->counted.phc_max, &sum) ||
-	    __builtin_add_overflow(sum, m->counted.window_max / 2, &sum))
+	if (__builtin_add_overflow(sum, e->phc_ns, &sum) ||
+	    __builtin_add_overflow(sum, e->window_ns / 2, &sum))
 		return INT64_MAX;
 	return sum;
 }

@@ -22,17 +22,20 @@ struct sync_series {
 	int64_t *time, *offset;
 };
 
+/* The largest amounts, ns. */
+struct sync_errors {
+	bool has_master, has_phc;
+	int64_t master_ns, phc_ns; /* of each offset */
+	int64_t window_ns; /* of a reading of the PHC */
+};
+
 struct sync_metrics {
 	uint64_t records;
 	uint64_t not_good; /* records without SYNC_GOOD */
 	struct sync_series master; /* offset from the master */
 	struct sync_series phc; /* PHC - CLOCK_TAI */
-	/* of the records that are not SYNC_MARKED, so of the times whose frames count */
-	struct {
-		bool has_master, has_phc;
-		int64_t master_max, phc_max; /* largest amount of each offset, ns */
-		int64_t window_max; /* widest reading of the PHC, ns */
-	} counted;
+	struct sync_errors counted,
+		marked; /* while frames counted, and while they did not (SYNC_MARKED) */
 };
 
 /* A zeroed struct is empty. A record without both marks of a sync record is left out. */
@@ -53,7 +56,7 @@ size_t sync_stability(const struct sync_series *series, struct stability rows[ST
  * The largest error, ns, that this side's clock showed in stamps of `source`: a hw stamp is the PHC's
  * time, off by the offset from the master; the others are CLOCK_TAI's, off by the PHC's offset from it
  * too, and by half of the reading window. What it showed while frames were marked is left out, as they
- * are of the figures. -1: no record tells.
+ * are of the figures, unless all of them were. -1: no record tells.
  */
 int64_t clock_uncertainty_ns(const struct sync_metrics *metrics, enum stamp_source source);
 

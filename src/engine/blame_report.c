@@ -71,16 +71,23 @@ static void rank(const struct blame_tally *tally, const struct blame *blame,
 	other_cpus(tally->cpu, ranking->others);
 }
 
+/* The kernel's symbol of the part; "" where none is known. */
+static const char *symbol_of(const struct blame_tally *tally, const struct ranking *ranking,
+			     const struct blame_part *part)
+{
+	for (size_t i = 0; i < tally->culprit_count; i++)
+		if (blame_same(&tally->culprits[i].part, part))
+			return ranking->symbols[i];
+	return "";
+}
+
 /* The part in words, with the kernel's symbol where one is known. */
 static char *full_text(const struct blame_tally *tally, const struct ranking *ranking,
 		       const struct blame_part *part, char buffer[2 * BLAME_TEXT])
 {
-	const char *symbol = "";
+	const char *symbol = symbol_of(tally, ranking, part);
 	char text[BLAME_TEXT];
 
-	for (size_t i = 0; i < tally->culprit_count; i++)
-		if (blame_same(&tally->culprits[i].part, part))
-			symbol = ranking->symbols[i];
 	if (*symbol && part->category == BLAME_PART_TIMER)
 		snprintf(buffer, 2 * BLAME_TEXT, "timer callback %s", symbol);
 	else if (*symbol)
@@ -120,7 +127,7 @@ static void print_worst(FILE *out, const struct blame_tally *tally, const struct
 		}
 	fprintf(out, "\n  %.1f us late: %s%s for %.1f us", (double)late->late_ns / 1e3,
 		full_text(tally, ranking, first, text), held(first), (double)first->ns / 1e3);
-	blame_advice(first, tally->cpu, ranking->others, advice);
+	blame_advice(first, symbol_of(tally, ranking, first), tally->cpu, ranking->others, advice);
 	fprintf(out, "%s%s\n", *advice ? "; " : "", advice);
 	for (size_t i = 0; i < late->count && i < PARTS_SHOWN; i++) {
 		fprintf(out, "    %10.1f us  %s\n", (double)late->parts[i].ns / 1e3,
@@ -260,7 +267,8 @@ static json_t *part_json(const struct blame_tally *tally, const struct ranking *
 	}
 	if (part->category == BLAME_PART_THREAD || part->category == BLAME_PART_IRQS_OFF)
 		json_object_set_new(o, "rt_priority", json_integer(part->priority));
-	if (*blame_advice(part, tally->cpu, ranking->others, advice))
+	if (*blame_advice(part, symbol_of(tally, ranking, part), tally->cpu, ranking->others,
+			  advice))
 		json_object_set_new(o, "advice", json_string(advice));
 	return o;
 }

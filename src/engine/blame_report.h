@@ -57,10 +57,11 @@ void blame_collect(struct blame *blame, struct blame_tally *tally);
 
 /*
  * What to do about a part, one line with commands, for a real-time thread on `cpu`; `others` are the CPUs
- * that are left for the rest ("0,2-3"; "" for none). Returns `buffer`. Pure.
+ * that are left for the rest ("0,2-3"; "" for none), `symbol` what blame_symbols() says of the part's address. Returns
+ * `buffer`. Pure.
  */
 #define BLAME_ADVICE 256
-char *blame_advice(const struct blame_part *part, int cpu, const char *others,
+char *blame_advice(const struct blame_part *part, const char *symbol, int cpu, const char *others,
 		   char buffer[BLAME_ADVICE]);
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Late wake-ups collected, and what can be done about their culprits. */
+/* Late wake-ups collected, and the names of what the kernel ran in them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,110 +80,6 @@ void blame_collect(struct blame *blame, struct blame_tally *tally)
 		blame_release(blame);
 	}
 	tally->unkept = blame_unkept(blame);
-}
-
-static const char *softirq_advice(uint32_t vector)
-{
-	switch (vector) {
-	case 2: /* NET_TX */
-	case 3: /* NET_RX */
-		return "move the network device's interrupts and queues to other CPUs (tsnpub "
-		       "doctor "
-		       "--iface NAME --fix), or receive by busy polling";
-	case 1: /* TIMER */
-	case 8: /* HRTIMER */
-		return "boot with isolcpus and nohz_full for this CPU, and start what sets timers "
-		       "on "
-		       "others";
-	case 4: /* BLOCK */
-	case 5: /* IRQ_POLL */
-		return "move the disk's interrupts to other CPUs: tsnpub doctor --fix";
-	case 9: /* RCU */
-		return "boot with rcu_nocbs for this CPU";
-	case 7: /* SCHED */
-		return "boot with isolcpus for this CPU: it then takes no part in load balancing";
-	default:
-		return "find the driver that raises it (its interrupt stands in `tsnpub latency "
-		       "--blame`) and move that interrupt away";
-	}
-}
-
-char *blame_advice(const struct blame_part *part, int cpu, const char *others,
-		   char buffer[BLAME_ADVICE])
-{
-	buffer[0] = '\0';
-	switch (part->category) {
-	case BLAME_PART_IRQ:
-		if (*others)
-			snprintf(buffer, BLAME_ADVICE,
-				 "move it: echo %s > /proc/irq/%u/smp_affinity_list", others,
-				 part->number);
-		else
-			snprintf(buffer, BLAME_ADVICE, "there is no other CPU to move it to");
-		break;
-	case BLAME_PART_VECTOR:
-		if (part->number == BLAME_LOCAL_TIMER)
-			snprintf(buffer, BLAME_ADVICE,
-				 "keep other timers and the tick off: boot with isolcpus=%d "
-				 "nohz_full=%d",
-				 cpu, cpu);
-		else if (part->number == BLAME_THERMAL)
-			snprintf(buffer, BLAME_ADVICE, "mend the cooling");
-		else
-			snprintf(buffer, BLAME_ADVICE,
-				 "other CPUs ask this one to do something: boot with isolcpus=%d "
-				 "nohz_full=%d rcu_nocbs=%d",
-				 cpu, cpu, cpu);
-		break;
-	case BLAME_PART_TIMER:
-		snprintf(buffer, BLAME_ADVICE,
-			 "a driver's timer: see whose by its symbol, and start that driver's user "
-			 "on %s%s",
-			 *others ? "CPU " : "another machine", others);
-		break;
-	case BLAME_PART_SOFTIRQ:
-		snprintf(buffer, BLAME_ADVICE, "%s", softirq_advice(part->number));
-		break;
-	case BLAME_PART_THREAD:
-		if (part->priority && *others)
-			snprintf(buffer, BLAME_ADVICE,
-				 "taskset -p -c %s %u, or lower its priority: chrt -f -p 1 %u",
-				 others, part->number, part->number);
-		else if (*others)
-			snprintf(
-				buffer, BLAME_ADVICE,
-				"it was in kernel code that is not preempted: taskset -p -c %s %u, "
-				"and use a PREEMPT_RT kernel",
-				others, part->number);
-		else
-			snprintf(buffer, BLAME_ADVICE, "lower its priority: chrt -o -p 0 %u",
-				 part->number);
-		break;
-	case BLAME_PART_IRQS_OFF:
-		snprintf(buffer, BLAME_ADVICE,
-			 "taskset -p -c %s %u; `--tracer irqsoff` shows the code",
-			 *others ? others : "OTHER-CPU", part->number);
-		break;
-	case BLAME_PART_UNSEEN:
-		snprintf(buffer, BLAME_ADVICE,
-			 "tsnpub latency --tracer hwlat tells firmware (SMI) from sleep states; in "
-			 "a "
-			 "virtual machine it is the hypervisor");
-		break;
-	case BLAME_PART_AWAY:
-		snprintf(buffer, BLAME_ADVICE,
-			 "nothing held this CPU: look at the sender (its launch error, its "
-			 "--blame), the switches between, and the NIC's interrupt moderation");
-		break;
-	case BLAME_PART_OWN:
-		snprintf(buffer, BLAME_ADVICE,
-			 "its work of the cycle before took too long: a longer "
-			 "cycle, or less to do");
-		break;
-	default:
-		break;
-	}
-	return buffer;
 }
 
 struct symbol_search {

@@ -17,6 +17,7 @@
 
 #include "base/units.h"
 #include "host/facts.h"
+#include "host/tracer_settings.h"
 
 #define PREFIX "tsnpub-"
 
@@ -129,24 +130,6 @@ int64_t tracer_line_time(const char *line)
 	return seconds * NSEC_PER_SEC + us * NSEC_PER_USEC;
 }
 
-static int write_text(const char *directory, const char *name, const char *text)
-{
-	char path[256];
-	size_t length = strlen(text);
-	int fd, result = 0;
-
-	if (snprintf(path, sizeof(path), "%s/%s", directory, name) >= (int)sizeof(path))
-		return -ENAMETOOLONG;
-	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, length) != (ssize_t)length)
-		result = errno ? -errno : -EIO;
-	if (close(fd) && !result)
-		result = -errno;
-	return result;
-}
-
 static bool find_tracefs(char path[64])
 {
 	static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
@@ -159,36 +142,17 @@ static bool find_tracefs(char path[64])
 	return false;
 }
 
-/* Settings of the tracers that all instances share, and what they were. */
-#define SHARED_MAX 4
-struct shared {
-	const char *name;
-	char was[256], becomes[32];
-};
-
 struct restore {
 	char tracefs[64];
 	char instance[128];
-	struct shared shared[SHARED_MAX];
-	int count;
+	struct tracer_settings settings;
 };
-
-/* "[none] round-robin per-cpu": the chosen word stands in brackets. */
-static void keep_choice(char *text)
-{
-	char *open = strchr(text, '['), *close = open ? strchr(open, ']') : NULL;
-
-	if (!close)
-		return;
-	*close = '\0';
-	memmove(text, open + 1, strlen(open + 1) + 1);
-}
 
 static void remove_instance(const char *instance)
 {
 	/* the tracer first: an instance that is in use cannot be removed */
-	write_text(instance, "tracing_on", "0");
-	write_text(instance, "current_tracer", "nop");
+	tracer_write(instance, "tracing_on", "0");
+	tracer_write(instance, "current_tracer", "nop");
 	for (int i = 0; i < 50 && rmdir(instance) && errno == EBUSY; i++)
 		usleep(20000);
 }
@@ -196,8 +160,8 @@ static void remove_instance(const char *instance)
 static void put_back(const struct restore *restore)
 {
 	remove_instance(restore->instance);
-	for (int i = restore->count; i-- > 0;)
-		write_text(restore->tracefs, restore->shared[i].name, restore->shared[i].was);
+	tracer_put_back(&restore->settings, restore->tracefs);
+	unlink(TRACER_NOTE);
 }
 
 /* The watch: waits until nobody holds the other end of the pipe. The lock is its own until all is put back. */
@@ -245,21 +209,6 @@ static void remove_stale(const char *tracefs)
 		closedir(dir);
 }
 
-/* Notes a shared setting and what it is to become. */
-static int share(struct restore *restore, const char *name, const char *value)
-{
-	struct shared *s = &restore->shared[restore->count];
-	int result = fact_text(restore->tracefs, s->was, sizeof(s->was), "/%s", name);
-
-	if (result < 0)
-		return result;
-	keep_choice(s->was);
-	s->name = name;
-	snprintf(s->becomes, sizeof(s->becomes), "%s", value);
-	restore->count++;
-	return 0;
-}
-
 /* What will be changed that instances share. The stop is only written by tracer_arm(). */
 static int note_shared(struct tracer *t, struct restore *restore, int cpu, int64_t stop_over_ns)
 {
@@ -268,9 +217,10 @@ static int note_shared(struct tracer *t, struct restore *restore, int cpu, int64
 
 	snprintf(text, sizeof(text), "%d", cpu);
 	if (t->kind == TRACER_TIMERLAT || t->kind == TRACER_OSNOISE)
-		result = share(restore, "osnoise/cpus", text);
+		result = tracer_share(&restore->settings, restore->tracefs, "osnoise/cpus", text);
 	if (t->kind == TRACER_HWLAT && fact_exists(restore->tracefs, "/hwlat_detector/mode"))
-		result = share(restore, "hwlat_detector/mode", "none");
+		result = tracer_share(&restore->settings, restore->tracefs, "hwlat_detector/mode",
+				      "none");
 	if (result || !stop_over_ns)
 		return result;
 	t->stop_name = t->kind == TRACER_TIMERLAT  ? "osnoise/stop_tracing_total_us"
@@ -281,7 +231,10 @@ static int note_shared(struct tracer *t, struct restore *restore, int cpu, int64
 	snprintf(t->stop_value, sizeof(t->stop_value), "%lld",
 		 (long long)((stop_over_ns + NSEC_PER_USEC - 1) / NSEC_PER_USEC));
 	/* until then it does not stop, whatever somebody has set */
-	return share(restore, t->stop_name, "0");
+	result = tracer_share(&restore->settings, restore->tracefs, t->stop_name, "0");
+	if (!result)
+		strcpy(restore->settings.shared[restore->settings.count - 1].later, t->stop_value);
+	return result;
 }
 
 static void unlock(struct tracer *t)
@@ -324,7 +277,7 @@ static int refuse(struct tracer *t, struct error *err, int reason, const char *w
 int tracer_start(struct tracer *t, enum tracer_kind kind, int cpu, int64_t stop_over_ns,
 		 struct error *err)
 {
-	struct restore restore = { .count = 0 };
+	struct restore restore = { .settings.count = 0 };
 	char text[1024], mask[CPULIST_TEXT];
 	struct cpulist cpus = { 0 };
 	int pipe_fds[2], result;
@@ -345,6 +298,10 @@ int tracer_start(struct tracer *t, enum tracer_kind kind, int cpu, int64_t stop_
 	if (lock(t, err) < 0)
 		return -1;
 	remove_stale(t->tracefs);
+	/* and shared settings that such a run has left */
+	if (tracer_recover(TRACER_NOTE, t->tracefs, text, sizeof(text)))
+		message_note("tracer %s: put back what a killed run had left: %s",
+			     tracers[kind].name, text);
 	snprintf(restore.tracefs, sizeof(restore.tracefs), "%s", t->tracefs);
 	snprintf(restore.instance, sizeof(restore.instance), "%s/instances/" PREFIX "%d",
 		 t->tracefs, (int)getpid());
@@ -354,6 +311,8 @@ int tracer_start(struct tracer *t, enum tracer_kind kind, int cpu, int64_t stop_
 		unlock(t);
 		return error_errno(err, result, "tracer %s: cannot set it up", tracers[kind].name);
 	}
+	/* where it cannot be written there is the watch, which is enough for all but SIGKILL of both */
+	tracer_note(&restore.settings, TRACER_NOTE);
 	/* the watch begins before anything is changed, so that no moment is unwatched */
 	t->watch = fork();
 	if (!t->watch) {
@@ -365,6 +324,7 @@ int tracer_start(struct tracer *t, enum tracer_kind kind, int cpu, int64_t stop_
 	if (t->watch < 0) {
 		close(pipe_fds[1]);
 		t->watch = 0;
+		unlink(TRACER_NOTE);
 		unlock(t);
 		return error_errno(err, result, "tracer %s: fork", tracers[kind].name);
 	}
@@ -372,29 +332,31 @@ int tracer_start(struct tracer *t, enum tracer_kind kind, int cpu, int64_t stop_
 	snprintf(t->instance, sizeof(t->instance), "%s", restore.instance);
 	if (mkdir(t->instance, 0750))
 		return refuse(t, err, errno, "cannot make its instance");
-	for (int i = 0; i < restore.count; i++) {
-		result = write_text(t->tracefs, restore.shared[i].name, restore.shared[i].becomes);
+	for (int i = 0; i < restore.settings.count; i++) {
+		const struct tracer_shared *shared = &restore.settings.shared[i];
+
+		result = tracer_write(t->tracefs, shared->name, shared->becomes);
 		if (result)
 			return refuse(t, err, -result, "cannot set it up");
 	}
 	cpulist_add(&cpus, cpu);
-	result = write_text(t->instance, "tracing_cpumask",
-			    cpulist_format_mask(&cpus, mask, sizeof(mask)));
+	result = tracer_write(t->instance, "tracing_cpumask",
+			      cpulist_format_mask(&cpus, mask, sizeof(mask)));
 	if (result)
 		return refuse(t, err, -result, "cannot choose the CPU");
-	result = write_text(t->instance, "current_tracer", tracers[kind].name);
+	result = tracer_write(t->instance, "current_tracer", tracers[kind].name);
 	if (result)
 		return refuse(t, err, -result, "cannot switch it on");
 	/* the clock that wake-ups are told by */
-	write_text(t->instance, "trace_clock", "mono");
+	tracer_write(t->instance, "trace_clock", "mono");
 	/* who it was: interrupts and threads that held the CPU, as the tracer itself counts them */
 	if (stop_over_ns && (kind == TRACER_TIMERLAT || kind == TRACER_OSNOISE))
-		write_text(t->instance, "events/osnoise/enable", "1");
+		tracer_write(t->instance, "events/osnoise/enable", "1");
 	snprintf(text, sizeof(text), "%s/trace_pipe", t->instance);
 	t->pipe_fd = open(text, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (t->pipe_fd < 0 && kind != TRACER_IRQSOFF)
 		return refuse(t, err, errno, "cannot read it");
-	result = write_text(t->instance, "tracing_on", "1");
+	result = tracer_write(t->instance, "tracing_on", "1");
 	if (result)
 		return refuse(t, err, -result, "cannot switch it on");
 	return 0;
@@ -442,7 +404,7 @@ void tracer_arm(struct tracer *t)
 		return;
 	snprintf(path, sizeof(path), "%s/tracing_on", t->instance);
 	t->on_fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (write_text(t->tracefs, t->stop_name, t->stop_value))
+	if (tracer_write(t->tracefs, t->stop_name, t->stop_value))
 		message_warn("tracer %s: cannot make it stop by itself", tracers[t->kind].name);
 }
 
@@ -450,7 +412,7 @@ void tracer_freeze(struct tracer *t, int64_t monotonic_ns)
 {
 	if (!t->instance[0])
 		return;
-	write_text(t->instance, "tracing_on", "0");
+	tracer_write(t->instance, "tracing_on", "0");
 	t->until_ns = monotonic_ns;
 }
 
@@ -495,7 +457,7 @@ void tracer_stop(struct tracer *t)
 {
 	if (!t->instance[0])
 		return;
-	write_text(t->instance, "tracing_on", "0");
+	tracer_write(t->instance, "tracing_on", "0");
 	if (t->kind == TRACER_IRQSOFF)
 		take_worst(t);
 	else

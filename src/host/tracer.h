@@ -4,8 +4,8 @@
  * tracefs of our own, so that nobody else's tracing is disturbed.
  *
  * A small process of its own keeps watch: when this one ends, however it ends, it removes the instance (which
- * stops the tracer) and puts the settings back that are not the instance's own. Instances of runs whose watch
- * was killed as well are removed by the next one.
+ * stops the tracer) and puts the settings back that are not the instance's own. Where the watch was killed as well, the next
+ * run removes the instance and puts the settings back (tracer_settings.h).
  */
 #ifndef HOST_TRACER_H
 #define HOST_TRACER_H

@@ -4,6 +4,7 @@
  *
  *   good       as a ptp4l with one port would; FILE holds lines "name value" that are read anew for each
  *              question (see struct facts), so that a test changes what it says while it runs
+ *   chatty     as good, and tells whom asks of a sync message before each answer, if he has subscribed to that
  *   silent     reads and never answers
  *   deaf       never reads: the queue fills
  *   garbage    answers 100 octets of 0xa5
@@ -17,6 +18,8 @@
  *   repeat     gives each answer three times, and an old one before it
  *   dies       answers DEFAULT_DATA_SET once, and is gone before the asker can ask again: it is stopped meanwhile
  *
+ * The latest subscriber is told of its port's state and of the master on SIGUSR1 (as ptp4l does when they change), if
+ * he has subscribed to that. Each question for TIME_STATUS_NP, one a look at the clocks, is a line "asked" on stdout.
  * Ends on SIGTERM and removes PATH.
  */
 #include <errno.h>
@@ -169,6 +172,49 @@ static int make_answer(uint8_t *message, const struct facts *f, bool refuse)
 	return length + 54;
 }
 
+/* Who has subscribed, and to what. */
+static struct {
+	struct sockaddr_un peer;
+	socklen_t peer_size;
+	uint8_t identity[10];
+	unsigned int events;
+	uint16_t sequence;
+} subscriber;
+
+static volatile sig_atomic_t to_notify;
+
+static void on_notify(int signal)
+{
+	(void)signal;
+	to_notify = 1;
+}
+
+static void note_subscription(const uint8_t *message, const struct sockaddr_un *peer,
+			      socklen_t peer_size)
+{
+	subscriber.peer = *peer;
+	subscriber.peer_size = peer_size;
+	memcpy(subscriber.identity, message + 20, 10);
+	subscriber.events = message[56];
+}
+
+/* An answer that nobody asked for, as ptp4l's clock_notify_event() makes it. */
+static void notify(int fd, const struct facts *f, unsigned int event, uint16_t id)
+{
+	uint8_t message[256] = { 0x0d, 0x02 };
+
+	if (!(subscriber.events & event))
+		return;
+	message[0] |= (uint8_t)(f->transport_specific << 4);
+	message[4] = (uint8_t)f->domain;
+	memcpy(message + 20, subscriber.identity, 10);
+	put(message + 30, subscriber.sequence++, 2);
+	put(message + 48, 1, 2);
+	put(message + 52, id, 2);
+	sendto(fd, message, (size_t)make_answer(message, f, false), 0,
+	       (struct sockaddr *)&subscriber.peer, subscriber.peer_size);
+}
+
 static void spoil_sequence(uint8_t *message)
 {
 	put(message + 30, (uint64_t)(message[30] << 8 | message[31]) - 1, 2);
@@ -245,6 +291,8 @@ int main(int argc, char **argv)
 	}
 	setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &(int){ 1 }, sizeof(int));
 	signal(SIGTERM, end);
+	/* it interrupts the waiting for a question */
+	sigaction(SIGUSR1, &(struct sigaction){ .sa_handler = on_notify }, NULL);
 	puts("ready");
 	fflush(stdout);
 	if (!strcmp(mode, "deaf"))
@@ -261,15 +309,28 @@ int main(int argc, char **argv)
 		int length;
 
 #define SEND(n) sendto(fd, message, (size_t)(n), 0, (struct sockaddr *)&peer, peer_size)
+		read_facts(argc > 3 ? argv[3] : NULL, &facts);
+		if (to_notify) {
+			to_notify = 0;
+			notify(fd, &facts, MGMT_EVENT_PORT_STATE, MGMT_PORT_DATA_SET);
+			notify(fd, &facts, MGMT_EVENT_PARENT_DATA_SET, MGMT_PARENT_DATA_SET);
+		}
 		if (size < 54)
 			continue;
-		read_facts(argc > 3 ? argv[3] : NULL, &facts);
 		/* as ptp4l: silence to a wrong domain or transportSpecific */
 		if (message[4] != facts.domain || message[0] >> 4 != facts.transport_specific)
 			continue;
 		id = (uint16_t)(message[52] << 8 | message[53]);
+		if (id == MGMT_TIME_STATUS_NP) {
+			puts("asked");
+			fflush(stdout);
+		}
 		if (!strcmp(mode, "silent"))
 			continue;
+		if (id == MGMT_SUBSCRIBE_EVENTS_NP)
+			note_subscription(message, &peer, peer_size);
+		else if (!strcmp(mode, "chatty"))
+			notify(fd, &facts, MGMT_EVENT_TIME_SYNC, MGMT_TIME_STATUS_NP);
 		if (!strcmp(mode, "request")) {
 			SEND(size);
 			continue;

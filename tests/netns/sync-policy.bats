@@ -124,7 +124,7 @@ sync_records() {
 	[ "$(jq .sent.sent <<<"$json")" -gt 0 ]
 	[ "$(jq '[.figures[]? | select(.count > 0)] | length' <<<"$json")" -eq 0 ]
 	[[ $(jq -r .sync <<<"$json") == "not good: offset from master"* ]]
-	[ "$(sync_records "$dir/log" | head -1)" = "200000 2" ]
+	[ "$(sync_records "$dir/log" | head -1)" = "200000 10" ]
 }
 
 @test "warn: what left before the loss was noticed is marked, too" {
@@ -182,7 +182,7 @@ sync_records() {
 		printf "wrong %d gap %d paused %s sent %s\n", $wrong, $gap, $paused > 100 ? "many" : $paused, $sent > 0 ? "some" : 0' \
 		"$dir/log"
 	[ "$output" = "wrong 0 gap 0 paused many sent some" ]
-	[ "$(sync_records "$dir/log" | grep -c '^200000 2$')" -ge 1 ]
+	[ "$(sync_records "$dir/log" | grep -c '^200000 10$')" -ge 1 ]
 	[ "$(sync_records "$dir/log" | grep -c '^0 3$')" -ge 1 ]
 }
 
@@ -231,6 +231,55 @@ sync_records() {
 	grep -q "clocks out of sync (frames are marked.*: ptp4l: " "$dir/out"
 }
 
+@test "what ptp4l tells of is looked at at once, not in the next second" {
+	publish --duration 60s --sync require --log "$dir/log" >"$dir/out" 2>&1 3>&- &
+	publisher=$!
+	pids+=($publisher)
+	wait_for "$dir/out" " sent [1-9]"
+	# ten times: the next look either follows, or is that of the second, which writes a record of the clocks
+	for _ in $(seq 10); do
+		asked=$(grep -c asked "$dir/ready")
+		kill -USR1 "${pids[0]}"
+		for _ in $(seq 200); do
+			[ "$(grep -c asked "$dir/ready")" -eq "$asked" ] || break
+			sleep 0.05
+		done
+		[ "$(grep -c asked "$dir/ready")" -gt "$asked" ]
+	done
+	facts gm 7
+	kill -USR1 "${pids[0]}"
+	wait_for "$dir/out" "clocks out of sync (pausing): grandmaster: another grandmaster took over"
+	kill -TERM "$publisher"
+	wait "$publisher" || true
+	asked=$(grep -c asked "$dir/ready")
+	echo "$asked looks, $(sync_records "$dir/log" | wc -l) of them each second"
+	# one at the start, one at the end, and most of the ten
+	[ "$asked" -ge $(($(sync_records "$dir/log" | wc -l) + 7)) ]
+}
+
+@test "notifications between the answers are told from them" {
+	kill "${pids[0]}"
+	wait "${pids[0]}" || true
+	"$top/build/tools/fake_ptp4l" "$dir/ptp4l" chatty "$dir/facts" >"$dir/chatty" 3>&- &
+	pids+=($!)
+	while [ ! -s "$dir/chatty" ]; do sleep 0.05; done
+	publish --duration 60s --sync require --log "$dir/log" >"$dir/out" 2>&1 3>&- &
+	publisher=$!
+	pids+=($publisher)
+	for _ in $(seq 200); do
+		[ "$(grep -c asked "$dir/chatty")" -lt 4 ] || break
+		sleep 0.1
+	done
+	[ "$(grep -c asked "$dir/chatty")" -ge 4 ]
+	# a sync message that tells of an offset beyond the limit is a reason to look
+	facts offset 200000
+	wait_for "$dir/out" "clocks out of sync (pausing): offset from master"
+	kill -TERM "$publisher"
+	wait "$publisher" || true
+	[ "$(grep -c "out of sync" "$dir/out")" -eq 1 ]
+	[ "$(sync_records "$dir/log" | head -1)" = "0 3" ]
+}
+
 @test "ignore, and no PHC: nothing is asked, nothing is marked" {
 	run ip netns exec "$netns" "$tsnpub" --iface a0 --cycle 10ms --duration 300ms --json
 	[ "$status" -eq 0 ]
@@ -252,7 +301,7 @@ sync_records() {
 	[ "$(jq .received.unsynced "$dir/out")" -eq "$(jq .received.frames "$dir/out")" ]
 	[ "$(jq .received.frames "$dir/out")" -gt 0 ]
 	[ "$(jq .receiver_uncertainty_ns "$dir/out")" -eq 200000 ]
-	[ "$(sync_records "$dir/rx" | sort -u)" = "200000 2" ]
+	[ "$(sync_records "$dir/rx" | sort -u)" = "200000 10" ]
 }
 
 @test "wrong options are refused" {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/blame_report.h"
 #include "engine/blame_split.h"
 
 #define US 1000LL
@@ -368,6 +369,72 @@ static void a_late_frame_in_a_thread(void **state)
 	expect_first(count, BLAME_PART_THREAD, 40, "thread bash[12] SCHED_OTHER");
 }
 
+/* Each culprit has the command that helps. */
+static void advice_is_a_command(void **state)
+{
+	static const struct {
+		struct blame_part part;
+		const char *symbol, *others, *wanted;
+	} cases[] = {
+		{ { .category = BLAME_PART_IRQ, .number = 89 },
+		  "",
+		  "0,2-3",
+		  "move it: echo 0,2-3 > /proc/irq/89/smp_affinity_list" },
+		{ { .category = BLAME_PART_IRQ, .number = 89 },
+		  "",
+		  "",
+		  "there is no other CPU to move it to" },
+		{ { .category = BLAME_PART_THREAD, .number = 90, .name = "irq/31-tsn1-TxR" },
+		  "",
+		  "0",
+		  "move it: echo 0 > /proc/irq/31/smp_affinity_list" },
+		{ { .category = BLAME_PART_THREAD, .number = 7, .name = "hog", .priority = 99 },
+		  "",
+		  "0",
+		  "taskset -p -c 0 7, or lower its priority: chrt -f -p 1 7" },
+		{ { .category = BLAME_PART_THREAD, .number = 20, .name = "rcuc/1" },
+		  "",
+		  "0",
+		  "boot with rcu_nocbs=1" },
+		{ { .category = BLAME_PART_SOFTIRQ, .number = 9 },
+		  "",
+		  "0",
+		  "boot with rcu_nocbs=1" },
+		{ { .category = BLAME_PART_TIMER },
+		  "tick_nohz_handler",
+		  "0",
+		  "boot with nohz_full=1" },
+		{ { .category = BLAME_PART_TIMER },
+		  "sched_rt_period_timer",
+		  "0",
+		  "echo -1 > /proc/sys/kernel/sched_rt_runtime_us" },
+		{ { .category = BLAME_PART_TIMER },
+		  "watchdog_timer_fn",
+		  "0",
+		  "echo 0 > /proc/sys/kernel/watchdog" },
+		{ { .category = BLAME_PART_TIMER },
+		  "hrtimer_wakeup",
+		  "0",
+		  "awk '$1 == 1 { print $2 }'); do taskset -p -c 0 $t; done" },
+		{ { .category = BLAME_PART_TIMER },
+		  "culprit_timer [tsnsim]",
+		  "0",
+		  "taskset -c 0 COMMAND; or unload it: modprobe -r tsnsim" },
+		{ { .category = BLAME_PART_TIMER },
+		  "some_timer",
+		  "0",
+		  "grep -B 1 -A 2 'some_timer' /proc/timer_list" },
+	};
+	char advice[BLAME_ADVICE];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		if (!strstr(blame_advice(&cases[i].part, cases[i].symbol, 1, cases[i].others,
+					 advice),
+			    cases[i].wanted))
+			fail_msg("'%s' lacks '%s'", advice, cases[i].wanted);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -384,6 +451,7 @@ int main(void)
 		cmocka_unit_test(random_histories_add_up),
 		cmocka_unit_test(a_late_frame),
 		cmocka_unit_test(a_late_frame_in_a_thread),
+		cmocka_unit_test(advice_is_a_command),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #include "host/tracer.h"
+#include "host/tracer_settings.h"
+#include "tree.h"
 
 static void lines_of_timerlat(void **state)
 {
@@ -129,12 +131,84 @@ static void the_end_of_the_trace(void **state)
 	free(t);
 }
 
+static char *setting(const char *root, const char *name, char text[64])
+{
+	char path[80];
+
+	snprintf(path, sizeof(path), "/%s", name);
+	tree_read(root, path, text, 64);
+	text[strcspn(text, "\n")] = '\0';
+	return text;
+}
+
+/* A run and its watch were killed together: the next one puts back what is still as that run left it. */
+static void what_a_killed_run_left_is_put_back(void **state)
+{
+	struct tracer_settings settings = { .count = 0 };
+	char root[64], note[128], names[128], text[64];
+
+	(void)state;
+	assert_non_null(tree_make(root));
+	snprintf(note, sizeof(note), "%s/run/tracer", root);
+	tree_write(root, "/osnoise/cpus", "0-3\n");
+	tree_write(root, "/osnoise/stop_tracing_us", "0\n");
+	tree_write(root, "/osnoise/stop_tracing_total_us", "0\n");
+	tree_write(root, "/hwlat_detector/mode", "none [round-robin] per-cpu\n");
+	assert_int_equal(tracer_recover(note, root, names, sizeof(names)), 0);
+	assert_int_equal(tracer_share(&settings, root, "osnoise/cpus", "2"), 0);
+	assert_int_equal(tracer_share(&settings, root, "hwlat_detector/mode", "none"), 0);
+	assert_int_equal(tracer_share(&settings, root, "osnoise/stop_tracing_us", "0"), 0);
+	strcpy(settings.shared[2].later, "100");
+	assert_int_equal(tracer_share(&settings, root, "osnoise/stop_tracing_total_us", "0"), 0);
+	strcpy(settings.shared[3].later, "100");
+	assert_true(tracer_share(&settings, root, "osnoise/nothing", "0") < 0);
+	assert_int_equal(tracer_note(&settings, note), 0);
+	for (int i = 0; i < settings.count; i++)
+		assert_int_equal(
+			tracer_write(root, settings.shared[i].name, settings.shared[i].becomes), 0);
+	tree_write(root, "/osnoise/stop_tracing_us", "100\n");
+	/* somebody has chosen this one since */
+	tree_write(root, "/osnoise/stop_tracing_total_us", "50\n");
+	assert_int_equal(tracer_recover(note, root, names, sizeof(names)), 3);
+	assert_string_equal(names, "osnoise/cpus, hwlat_detector/mode, osnoise/stop_tracing_us");
+	assert_string_equal(setting(root, "osnoise/cpus", text), "0-3");
+	assert_string_equal(setting(root, "hwlat_detector/mode", text), "round-robin");
+	assert_string_equal(setting(root, "osnoise/stop_tracing_us", text), "0");
+	assert_string_equal(setting(root, "osnoise/stop_tracing_total_us", text), "50");
+	/* once */
+	assert_int_equal(access(note, F_OK), -1);
+	tree_remove(root);
+}
+
+static void a_note_that_is_not_ours_does_no_harm(void **state)
+{
+	char root[64], note[128], names[128], text[64];
+
+	(void)state;
+	assert_non_null(tree_make(root));
+	snprintf(note, sizeof(note), "%s/note", root);
+	tree_write(root, "/osnoise/cpus", "2\n");
+	tree_write(root, "/trace_clock", "local\n");
+	tree_write(root, "/note",
+		   "trace_clock|x|local|\n../run|a|b|c\nosnoise/cpus\n|||\nosnoise/cpus|7|1|\n\n");
+	assert_int_equal(tracer_recover(note, root, names, sizeof(names)), 0);
+	assert_string_equal(names, "");
+	assert_string_equal(setting(root, "osnoise/cpus", text), "2");
+	assert_string_equal(setting(root, "trace_clock", text), "local");
+	tree_remove(root);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_of_timerlat), cmocka_unit_test(lines_of_osnoise),
-		cmocka_unit_test(lines_of_hwlat),    cmocka_unit_test(head_of_irqsoff),
-		cmocka_unit_test(times_of_lines),    cmocka_unit_test(the_end_of_the_trace),
+		cmocka_unit_test(lines_of_timerlat),
+		cmocka_unit_test(lines_of_osnoise),
+		cmocka_unit_test(lines_of_hwlat),
+		cmocka_unit_test(head_of_irqsoff),
+		cmocka_unit_test(times_of_lines),
+		cmocka_unit_test(the_end_of_the_trace),
+		cmocka_unit_test(what_a_killed_run_left_is_put_back),
+		cmocka_unit_test(a_note_that_is_not_ours_does_no_harm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,4 +148,18 @@ no_strikes() { echo "0 1 1 1000" >/sys/kernel/debug/tsnsim/culprit/softirq; }
 	sleep 1
 	rmdir $T/instances/other
 	tracing_is_clean
+	# run and watch killed together: the next run with a tracer finds what they left
+	tsnpub latency --cycle 10ms --tracer timerlat --stop-over 10ms >/dev/null 2>&1 3>&- &
+	pid=$!
+	for _ in $(seq 50); do
+		sleep 0.2
+		[ "$(cat $T/osnoise/stop_tracing_total_us)" != 10000 ] || break
+	done
+	watch=$(pgrep -P $pid)
+	kill -9 $watch $pid
+	wait $pid 2>/dev/null || true
+	[ "$(cat $T/osnoise/stop_tracing_total_us)" = 10000 ]
+	tsnpub latency --cycle 1ms --count 100 --tracer timerlat >"$out" 2>&1
+	grep -q "put back what a killed run had left: osnoise/stop_tracing_total_us" "$out"
+	tracing_is_clean
 }

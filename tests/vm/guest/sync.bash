@@ -3,21 +3,23 @@
 
 declare -gA V
 
-# read_verdict: the document of `tsnpub sync --json` in $output: its members in ${V[NAME]}, those of the table of checks in
-# ${V[CHECK.NAME]}. One awk for all of it, which has one member a line: each program costs virtual time.
+load lab
+
+# read_verdict: the document of `tsnpub sync --json` in $output: its members in ${V[NAME]} by their last name alone (the first
+# of that name), those of the table of checks in ${V[CHECK.NAME]}.
 read_verdict()
 {
-	eval "V=($(awk '
-		/^  "checks": \[/ { checks = 1 }
-		/^  \]/ { checks = 0 }
-		match($0, /^ *"[a-z0-9_]+": /) {
-			name = $1; gsub(/[":]/, "", name)
-			value = substr($0, RLENGTH + 1); gsub(/^"|"?,?$/, "", value); gsub(/\047/, "", value)
-			if (checks && name == "name") { row = value; next }
-			if (checks) name = row "." name
-			if (!(name in seen)) printf "[\047%s\047]=\047%s\047 ", name, value
-			seen[name] = 1
-		}' <<<"$output"))"
+	local path name row
+	read_json /dev/stdin <<<"$output"
+	V=()
+	for path in "${members[@]}"; do
+		name=${path##*.}
+		if [[ $path == checks.* ]]; then
+			row=${path%.*}
+			name=${value[$row.name]}.$name
+		fi
+		[ -n "${V[$name]+set}" ] || V[$name]=${value[$path]}
+	done
 }
 
 # check [OPTION...]: the talker's verdict, read
