@@ -365,13 +365,26 @@ static uint16_t status_of(int reason)
 									 : TX_REFUSED;
 }
 
+/* Returns how many were taken; one frame with nothing beside it costs the kernel less than a list of one. */
+static int hand_over(const struct transmit_socket *socket, unsigned from)
+{
+	struct mmsghdr *first = &socket->messages[from];
+	unsigned count = socket->count - from;
+
+	if (count == 1 && first->msg_hdr.msg_iovlen == 1 && !first->msg_hdr.msg_control)
+		return send(socket->fd, first->msg_hdr.msg_iov->iov_base,
+			    first->msg_hdr.msg_iov->iov_len, MSG_DONTWAIT) < 0
+			       ? -1
+			       : 1;
+	return sendmmsg(socket->fd, first, count, MSG_DONTWAIT);
+}
+
 static void flush(struct transmit *transmit, struct transmit_socket *socket)
 {
 	unsigned done = 0;
 
 	while (done < socket->count) {
-		int sent = sendmmsg(socket->fd, socket->messages + done, socket->count - done,
-				    MSG_DONTWAIT);
+		int sent = hand_over(socket, done);
 
 		if (sent > 0) {
 			for (int i = 0; i < sent; i++)

@@ -3,6 +3,7 @@
 
 #include <sched.h>
 #include <string.h>
+#include <sys/rseq.h>
 
 #include "host/realtime.h"
 
@@ -40,6 +41,38 @@ static void the_policy_said_is_the_policy_in_force(void **state)
 	realtime_release(&rt);
 }
 
+static void *cpu_known(void *arg)
+{
+	struct realtime *rt = arg;
+	long known = 0;
+
+	realtime_thread(rt);
+#ifdef RSEQ_SIG
+	const volatile struct rseq *area =
+		(void *)((char *)__builtin_thread_pointer() + __rseq_offset);
+
+	/* the kernel writes there with each change of CPU, as long as it is registered */
+	known = __rseq_size && (int)area->cpu_id >= 0;
+#endif
+	return (void *)(known << 1 | (sched_getcpu() == rt->cpu));
+}
+
+/* Each wake-up would be dearer for what no one asks for; and who asks is still told. */
+static void the_kernel_does_not_tell_the_thread_its_cpu_at_each_wakeup(void **state)
+{
+	struct realtime_request request = { .policy = REALTIME_OTHER, .cpu = REALTIME_CPU_ANY };
+	struct realtime rt;
+	pthread_t thread;
+	void *result;
+
+	(void)state;
+	realtime_init(&rt, &request);
+	assert_int_equal(realtime_thread_create(&thread, cpu_known, &rt, 0), 0);
+	pthread_join(thread, &result);
+	assert_int_equal((long)result, 1);
+	realtime_release(&rt);
+}
+
 static void wrong_policies_and_cpus_are_refused(void **state)
 {
 	struct error err = ERROR_INIT;
@@ -62,6 +95,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_policy_said_is_the_policy_in_force),
+		cmocka_unit_test(the_kernel_does_not_tell_the_thread_its_cpu_at_each_wakeup),
 		cmocka_unit_test(wrong_policies_and_cpus_are_refused),
 	};
 
