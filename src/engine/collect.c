@@ -144,10 +144,14 @@ static void take_feedback(void *context, const struct feedback *feedback)
 /* Smaller ones change no figure more than the clocks do that make them. */
 #define STEP_VOID_NS (100 * NSEC_PER_USEC)
 
-static void take_step(struct publisher *p, int64_t step_ns)
+/* The clocks are read one after the other: the step may lie between. */
+#define STEP_SLACK_NS NSEC_PER_MSEC
+
+/* `seen_ns`: CLOCK_MONOTONIC when it was seen; INT64_MIN where all before it has been told already. */
+static void take_step(struct publisher *p, int64_t step_ns, int64_t seen_ns)
 {
 	if (step_ns >= STEP_VOID_NS || step_ns <= -STEP_VOID_NS)
-		collector_stepped(p->collector);
+		collector_stepped(p->collector, seen_ns);
 }
 
 static void drain_events(struct publisher *p, int64_t now)
@@ -158,7 +162,8 @@ static void drain_events(struct publisher *p, int64_t now)
 		if (event.kind == CYCLE_STEP) {
 			struct publisher_note note = { NOTE_STEP, event.step_ns };
 
-			take_step(p, event.step_ns);
+			/* frames come through the same ring, in their order */
+			take_step(p, event.step_ns, INT64_MIN);
 			spsc_push(&p->notes, &note);
 			publisher_wake_caller(p);
 		} else {
@@ -181,7 +186,7 @@ static void collect_once(struct publisher *p)
 		unknown += feedback_read(p->feedback, fds[i], take_feedback, p);
 	/* before anything is handed on: a stamp may have been read, and set against TAI, after a step */
 	if (waker_look(&p->watch, &tai) == WAKE_STEPPED)
-		take_step(p, p->watch.step_ns);
+		take_step(p, p->watch.step_ns, p->watch.seen_monotonic_ns + STEP_SLACK_NS);
 	collector_settle(p->collector, now);
 	pass_held(p);
 	pthread_mutex_unlock(&p->metrics_lock);

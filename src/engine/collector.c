@@ -33,6 +33,7 @@ struct collector {
 	/* stamps that overtook their frame's event */
 	struct feedback *early;
 	unsigned early_count;
+	int64_t void_until_ns; /* CLOCK_MONOTONIC: wake-ups up to then may be of before a step */
 };
 
 struct collector *collector_new(const struct collector_settings *settings)
@@ -43,6 +44,7 @@ struct collector *collector_new(const struct collector_settings *settings)
 	if (!c)
 		return NULL;
 	c->settings = *settings;
+	c->void_until_ns = INT64_MIN;
 	while (room < settings->room && room < 1U << 24)
 		room *= 2;
 	c->mask = (uint32_t)(room - 1);
@@ -182,6 +184,8 @@ void collector_event(struct collector *c, const struct cycle_event *event, int64
 	if (launch_time && event->launch > event->submit && event->submit != STAMP_NONE)
 		w->until_ns += event->launch - event->submit;
 	/* why a frame was refused, the error queue or the end of the link may still tell */
+	if (event->status & TX_SENT && event->woken_ns <= c->void_until_ns)
+		w->record.status |= TX_UNSYNCED;
 	w->complete = event->status & TX_SENT ? !w->missing && !launch_time
 					      : !(event->status & TX_REFUSED);
 	c->next_seq[event->stream] = event->seq + (event->status & (TX_SENT | TX_REFUSED) ? 1 : 0);
@@ -252,8 +256,10 @@ int collector_feedback(struct collector *c, const struct feedback *f)
 	return stream;
 }
 
-void collector_stepped(struct collector *c)
+void collector_stepped(struct collector *c, int64_t until_ns)
 {
+	if (until_ns > c->void_until_ns)
+		c->void_until_ns = until_ns;
 	for (uint64_t at = c->tail; at != c->head; at++) {
 		struct waiting *w = &c->ring[at & c->mask];
 

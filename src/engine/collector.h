@@ -56,9 +56,10 @@ int collector_feedback(struct collector *collector, const struct feedback *feedb
 
 /*
  * The clock was stepped: the times of frames that still wait may be of before and of after it. They are marked
- * TX_UNSYNCED, which keeps them out of the statistics.
+ * TX_UNSYNCED, which keeps them out of the statistics. So are those whose events come later, but whose wake-up was no later
+ * than `until_ns` (CLOCK_MONOTONIC): what they were sent by is the clock of before the step.
  */
-void collector_stepped(struct collector *collector);
+void collector_stepped(struct collector *collector, int64_t until_ns);
 
 /* Hands on what is complete, or waited long enough. */
 void collector_settle(struct collector *collector, int64_t now_ns);

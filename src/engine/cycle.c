@@ -136,6 +136,7 @@ static void send_group(struct cycle *c, int64_t k, const uint16_t *due, unsigned
 		       int64_t wake, bool closing)
 {
 	uint16_t mark = is_set(&c->control->unsynced) ? TX_UNSYNCED : 0;
+	int64_t woken_ns = c->waker.seen_monotonic_ns;
 	unsigned frames = 0;
 	int64_t submit;
 
@@ -171,6 +172,7 @@ static void send_group(struct cycle *c, int64_t k, const uint16_t *due, unsigned
 			.wake = wake,
 			.submit = submit,
 			.cycle = k,
+			.woken_ns = woken_ns,
 			.stream = frame->stream,
 			.stamped = taken && frame->stamped,
 			.status = frame->status | mark | (taken && frame->last ? TX_LAST : 0),

@@ -57,7 +57,10 @@ struct cycle_event {
 		int64_t cycle;
 		int64_t step_ns;
 	};
-	uint64_t count;
+	union {
+		uint64_t count; /* GAP */
+		int64_t woken_ns; /* FRAME that was handed over: CLOCK_MONOTONIC of its wake-up */
+	};
 	uint16_t stream; /* index */
 	uint16_t status; /* TX_... of data/record.h */
 	uint8_t kind;

@@ -232,7 +232,7 @@ static void frames_under_way_at_a_step_are_marked(void **state)
 	collector_settle(c, 1); /* it is out of this */
 	collector_event(c, &b, 0);
 	collector_event(c, &withheld, 0);
-	collector_stepped(c);
+	collector_stepped(c, INT64_MIN);
 	collector_event(c, &later, 0);
 	collector_flush(c);
 	assert_int_equal(record_count, 4);
@@ -240,6 +240,30 @@ static void frames_under_way_at_a_step_are_marked(void **state)
 	assert_int_equal(records[1].status, TX_SENT | TX_UNSYNCED);
 	assert_int_equal(records[2].status, TX_SKIPPED);
 	assert_int_equal(records[3].status, TX_SENT);
+	collector_free(c);
+}
+
+/* The step is seen before the event of a frame that was sent by the former clock. */
+static void a_frame_woken_before_a_step_is_marked_though_it_is_told_later(void **state)
+{
+	struct collector *c = make(STAMP_SW, false, 64);
+	struct cycle_event before = sent(0, 0, true), after = sent(0, 1, true);
+	struct cycle_event withheld = sent(0, 2, false);
+
+	(void)state;
+	before.woken_ns = 1000;
+	after.woken_ns = 1001;
+	withheld.status = TX_SKIPPED;
+	collector_stepped(c, 1000);
+	collector_stepped(c, INT64_MIN); /* the other thread's word of the same step */
+	collector_event(c, &before, 0);
+	collector_event(c, &after, 0);
+	collector_event(c, &withheld, 0);
+	collector_flush(c);
+	assert_int_equal(record_count, 3);
+	assert_int_equal(records[0].status, TX_SENT | TX_UNSYNCED);
+	assert_int_equal(records[1].status, TX_SENT);
+	assert_int_equal(records[2].status, TX_SKIPPED);
 	collector_free(c);
 }
 
@@ -324,6 +348,7 @@ int main(void)
 		cmocka_unit_test(misses_are_attributed_to_their_frame),
 		cmocka_unit_test(a_refused_frame_is_not_told_at_once),
 		cmocka_unit_test(frames_under_way_at_a_step_are_marked),
+		cmocka_unit_test(a_frame_woken_before_a_step_is_marked_though_it_is_told_later),
 		cmocka_unit_test(a_launch_far_ahead_is_waited_for),
 		cmocka_unit_test(gaps_become_one_record_a_frame),
 		cmocka_unit_test(a_full_ring_gives_the_oldest_up),
