@@ -14,8 +14,12 @@
 #define BUCKETS(bits) ((BUCKET_TOP_POWER - (bits) + 1) << (bits))
 #define BUCKETS_SIGNED(bits) (2 * BUCKETS(bits))
 
+/* floor(log2(value)), of 1 and more. BPF has no instruction for it. */
 static inline __attribute__((always_inline)) __u32 bucket_log2(__u64 value)
 {
+#ifndef __bpf__
+	return 63U - (__u32)__builtin_clzll(value);
+#else
 	__u32 power = 0;
 
 	if (value >> 32) {
@@ -39,6 +43,7 @@ static inline __attribute__((always_inline)) __u32 bucket_log2(__u64 value)
 		value >>= 2;
 	}
 	return power + (__u32)(value >> 1);
+#endif
 }
 
 /* The bucket of a magnitude; always < BUCKETS(bits). */
