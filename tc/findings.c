@@ -25,7 +25,9 @@ void finding_add(struct findings *findings, enum finding_level level, const char
 	if (level == FINDING_WARNING)
 		findings->warnings++;
 	if (findings->count == FINDINGS_MAX) {
+		/* the newest is kept in the last place: a sum over all of them comes last */
 		findings->dropped++;
+		findings->list[FINDINGS_MAX - 1] = finding;
 		return;
 	}
 	findings->list[findings->count++] = finding;

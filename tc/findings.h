@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#define FINDINGS_MAX 64 /* further ones are counted only */
+#define FINDINGS_MAX 64 /* of further ones the last is kept, and the others are counted */
 
 enum finding_level {
 	FINDING_NOTE, /* worth knowing */

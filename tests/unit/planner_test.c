@@ -270,6 +270,26 @@ static void what_cannot_fit_is_named_with_how_much(void **state)
 	assert_int_equal(plan(streams, 3, "I226", 1000), 0);
 }
 
+static void of_many_that_do_not_fit_the_sum_is_told(void **state)
+{
+	static struct stream streams[200];
+
+	(void)state;
+	two_classes(100000);
+	for (unsigned i = 0; i < 200; i++)
+		streams[i] = (struct stream){ .id = i + 1,
+					      .priority = 7,
+					      .offset_ns = STREAM_ANYWHERE,
+					      .every = 1,
+					      .frames = 1,
+					      .size = 310 };
+	assert_int_equal(plan(streams, 200, "I226", 1000), -1);
+	assert_int_equal(preparation.findings.count, FINDINGS_MAX);
+	assert_non_null(strstr(preparation.findings.list[FINDINGS_MAX - 1].text,
+			       " of 200 streams did not fit"));
+	assert_int_equal(preparation.findings.dropped, preparation.findings.errors - FINDINGS_MAX);
+}
+
 static void one_window_a_class_is_said_where_it_is_the_reason(void **state)
 {
 	/* a in the middle of b's fixed ones */
@@ -411,6 +431,7 @@ int main(void)
 		cmocka_unit_test(search_over_everything_agrees_contiguous),
 		cmocka_unit_test(planned_schedules_pass_the_validator),
 		cmocka_unit_test(what_cannot_fit_is_named_with_how_much),
+		cmocka_unit_test(of_many_that_do_not_fit_the_sum_is_told),
 		cmocka_unit_test(one_window_a_class_is_said_where_it_is_the_reason),
 		cmocka_unit_test(gates_grow_over_the_hyperperiod_where_they_must),
 		cmocka_unit_test(offsets_are_found_in_given_gates),
