@@ -23,44 +23,6 @@ static const char *const step_names[] = {
 	[STATE_BROKEN] = "broken",
 };
 
-/* Field 22 of /proc/PID/stat; 0 when there is no such process. */
-static uint64_t start_of(pid_t pid)
-{
-	char path[40], text[1024];
-	unsigned long long start = 0;
-	FILE *file;
-	char *end;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	/* the name may hold anything, also spaces and parentheses: what counts follows the last one */
-	end = fgets(text, sizeof(text), file) ? strrchr(text, ')') : NULL;
-	fclose(file);
-	if (!end || sscanf(end + 1,
-			   " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
-			   "%*d %*d %llu",
-			   &start) != 1)
-		return 0;
-	return start;
-}
-
-struct process process_of(pid_t pid)
-{
-	return (struct process){ pid, start_of(pid) };
-}
-
-struct process process_self(void)
-{
-	return process_of(getpid());
-}
-
-bool process_lives(struct process process)
-{
-	return process.pid > 0 && process.start && start_of(process.pid) == process.start;
-}
-
 static unsigned long long namespace_number(void)
 {
 	struct stat st;

@@ -13,19 +13,10 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "host/process.h"
 #include "tc/snapshot.h"
 
 #define STATE_DIRECTORY "/run/tsnpub"
-
-/* A process, told apart from a later one with the same number. */
-struct process {
-	pid_t pid; /* 0: none */
-	uint64_t start; /* clock ticks after boot */
-};
-
-struct process process_self(void);
-struct process process_of(pid_t pid);
-bool process_lives(struct process process);
 
 enum state_step {
 	STATE_APPLYING, /* changes are being made; when its process is dead it was cut off */

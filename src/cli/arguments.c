@@ -140,6 +140,16 @@ error_t arguments_store_options(const struct argument_place *places, struct argp
 	return arguments_store(places, state->input, key, arg);
 }
 
+error_t arguments_take_one(const char *what, const char **place, const char *arg, struct error *err)
+{
+	if (*place) {
+		error_input(err, "'%.64s': one %s at a time", arg, what);
+		return EINVAL;
+	}
+	*place = arg;
+	return 0;
+}
+
 int parse_word(const char *what, const char *text, const char *const *words, size_t count,
 	       unsigned *value, struct error *err)
 {

@@ -50,6 +50,13 @@ error_t arguments_store(const struct argument_place *places, void *input, int ke
 error_t arguments_store_options(const struct argument_place *places, struct argp_state *state,
 				int key, char *arg);
 
+/*
+ * The one word that a command takes beside its options, or an option that names the same: 0, or EINVAL with an error when
+ * there is one already. `what` is "file", "interface".
+ */
+error_t arguments_take_one(const char *what, const char **place, const char *arg,
+			   struct error *err);
+
 /* One of the words, by its place in the list. Returns 0, or -1 with an error that lists them. */
 int parse_word(const char *what, const char *text, const char *const *words, size_t count,
 	       unsigned *value, struct error *err);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <argp.h>
-#include <errno.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -23,7 +22,8 @@
 #define CARRIER_DEFAULT (15 * NSEC_PER_SEC)
 
 struct apply_options {
-	struct schedule_input input;
+	struct schedule_input input; /* first: see schedule_input_parse() */
+	const char *confirm, *carrier;
 	int64_t confirm_ns;
 	int64_t carrier_ns;
 	bool force;
@@ -61,35 +61,28 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct apply_options *apply = state->input;
+static const struct argument_place places[] = {
+	ARGUMENT_TEXT(OPTION_CONFIRM, struct apply_options, confirm),
+	ARGUMENT_TEXT(OPTION_CARRIER, struct apply_options, carrier),
+	ARGUMENT_FLAG(OPTION_FORCE, struct apply_options, force),
+	ARGUMENT_FLAG(OPTION_PROVE, struct apply_options, prove),
+	SCHEDULE_INPUT_PLACES,
+	ARGUMENT_END,
+};
 
-	switch (key) {
-	case OPTION_CONFIRM:
-		return parse_duration("--confirm", arg, NSEC_PER_SEC, 24 * 3600 * NSEC_PER_SEC,
-				      &apply->confirm_ns, &apply->input.err)
-			       ? EINVAL
-			       : 0;
-	case OPTION_CARRIER:
-		return parse_duration("--carrier-timeout", arg, NSEC_PER_MSEC, 3600 * NSEC_PER_SEC,
-				      &apply->carrier_ns, &apply->input.err)
-			       ? EINVAL
-			       : 0;
-	case OPTION_PROVE:
-		apply->prove = true;
-		return 0;
-	case OPTION_FORCE:
-		apply->force = true;
-		return 0;
-	default:
-		return schedule_input_parse(&apply->input, key, arg);
-	}
+static int convert(struct apply_options *apply, struct error *err)
+{
+	if (apply->confirm && parse_duration("--confirm", apply->confirm, NSEC_PER_SEC,
+					     24 * 3600 * NSEC_PER_SEC, &apply->confirm_ns, err))
+		return -1;
+	return apply->carrier ? parse_duration("--carrier-timeout", apply->carrier, NSEC_PER_MSEC,
+					       3600 * NSEC_PER_SEC, &apply->carrier_ns, err)
+			      : 0;
 }
 
 static const struct argp argp = {
 	options,
-	parse,
+	schedule_input_parse,
 	"FILE.yaml",
 	"Installs the schedule of a file: all of it, checked and read back, or nothing.",
 	NULL,
@@ -300,11 +293,12 @@ int schedule_apply_main(int argc, char **argv)
 {
 	static struct schedule_ready ready;
 	struct apply_options apply = { .carrier_ns = CARRIER_DEFAULT,
-				       .input = { .err = ERROR_INIT } };
+				       .input = { .places = places, .err = ERROR_INIT } };
 	struct netlink *nl = NULL;
 	int status, lock = -1;
 
-	if (arguments_parse(&argp, argc, argv, &apply, &apply.input.err))
+	if (arguments_parse(&argp, argc, argv, &apply, &apply.input.err) ||
+	    convert(&apply, &apply.input.err))
 		return error_report(&apply.input.err);
 	if (schedule_input_load(&apply.input, "apply", &ready.file))
 		return error_report(&apply.input.err);

@@ -16,14 +16,14 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	return schedule_input_parse(state->input, key, arg);
-}
+static const struct argument_place places[] = {
+	SCHEDULE_INPUT_PLACES,
+	ARGUMENT_END,
+};
 
 static const struct argp argp = {
 	options,
-	parse,
+	schedule_input_parse,
 	"FILE.yaml",
 	"Is what is installed what the file says? Exit status 0: yes, 1: no, and how it differs.",
 	NULL,
@@ -74,7 +74,7 @@ int schedule_check_main(int argc, char **argv)
 	static struct schedule_ready ready;
 	static struct installed installed;
 	static struct findings differences;
-	struct schedule_input check = { .err = ERROR_INIT };
+	struct schedule_input check = { .places = places, .err = ERROR_INIT };
 	struct netlink *nl;
 	int status;
 

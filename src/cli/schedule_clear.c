@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tsnpub schedule clear and confirm: what ends an apply, one way or the other. */
 #include <argp.h>
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,18 +21,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct name_options *name = state->input;
 
-	switch (key) {
-	case 'i':
-	case ARGP_KEY_ARG:
-		if (name->interface) {
-			error_input(&name->err, "'%.64s': one interface at a time", arg);
-			return EINVAL;
-		}
-		name->interface = arg;
-		return 0;
-	default:
+	if (key != 'i' && key != ARGP_KEY_ARG)
 		return ARGP_ERR_UNKNOWN;
-	}
+	return arguments_take_one("interface", &name->interface, arg, &name->err);
 }
 
 static const struct argp_option options[] = {

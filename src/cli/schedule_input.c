@@ -1,29 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/schedule_input.h"
 
-#include <errno.h>
-
 #include "tc/yang.h"
 
-error_t schedule_input_parse(struct schedule_input *input, int key, char *arg)
+error_t schedule_input_parse(int key, char *arg, struct argp_state *state)
 {
-	switch (key) {
-	case SCHEDULE_OPTION_IMPORT:
-		input->import = arg;
-		return 0;
-	case SCHEDULE_OPTION_JSON:
-		input->json = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (input->file) {
-			error_input(&input->err, "'%.64s': one file at a time", arg);
-			return EINVAL;
-		}
-		input->file = arg;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	struct schedule_input *input = state->input;
+
+	return key == ARGP_KEY_ARG ? arguments_take_one("file", &input->file, arg, &input->err)
+				   : arguments_store(input->places, input, key, arg);
 }
 
 int schedule_input_load(struct schedule_input *input, const char *command,

@@ -7,12 +7,14 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "cli/arguments.h"
 #include "cli/schedule_file.h"
 
 struct schedule_input {
 	const char *file;
 	const char *import; /* YANG instance data, NULL: none */
 	bool json;
+	const struct argument_place *places; /* of all options of the command */
 	struct error err; /* of any option */
 };
 
@@ -33,8 +35,16 @@ enum {
 		"json", SCHEDULE_OPTION_JSON, NULL, 0, "one JSON document instead of text", 0 \
 	}
 
-/* For an argp parser: takes what is of the above, and the file's name; else ARGP_ERR_UNKNOWN. */
-error_t schedule_input_parse(struct schedule_input *input, int key, char *arg);
+/* Rows of the command's table of places. */
+#define SCHEDULE_INPUT_PLACES                                                 \
+	ARGUMENT_TEXT(SCHEDULE_OPTION_IMPORT, struct schedule_input, import), \
+		ARGUMENT_FLAG(SCHEDULE_OPTION_JSON, struct schedule_input, json)
+
+/*
+ * The argp parser of these commands. Its input is a command's options, which begin with a struct schedule_input: stores by
+ * `places`, and takes the file's name.
+ */
+error_t schedule_input_parse(int key, char *arg, struct argp_state *state);
 
 /* Loads the file, and the import over it. `command` is for the error. Returns 0, or -1 with input->err; no file is open then. */
 int schedule_input_load(struct schedule_input *input, const char *command,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <argp.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -20,11 +19,11 @@
 #include "tc/yang.h"
 
 struct plan_options {
-	struct schedule_input input;
+	struct schedule_input input; /* first: see schedule_input_parse() */
 	const char *driver;
 	const char *svg;
 	const char *export;
-	uint32_t speed_mbps;
+	const char *speed;
 };
 
 enum {
@@ -44,32 +43,18 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct plan_options *plan = state->input;
-
-	switch (key) {
-	case 'd':
-		plan->driver = arg;
-		return 0;
-	case 's':
-		if (parse_speed("--speed", arg, &plan->speed_mbps, &plan->input.err))
-			return EINVAL;
-		return 0;
-	case OPTION_SVG:
-		plan->svg = arg;
-		return 0;
-	case OPTION_EXPORT:
-		plan->export = arg;
-		return 0;
-	default:
-		return schedule_input_parse(&plan->input, key, arg);
-	}
-}
+static const struct argument_place places[] = {
+	ARGUMENT_TEXT('d', struct plan_options, driver),
+	ARGUMENT_TEXT('s', struct plan_options, speed),
+	ARGUMENT_TEXT(OPTION_SVG, struct plan_options, svg),
+	ARGUMENT_TEXT(OPTION_EXPORT, struct plan_options, export),
+	SCHEDULE_INPUT_PLACES,
+	ARGUMENT_END,
+};
 
 static const struct argp argp = {
 	options,
-	parse,
+	schedule_input_parse,
 	"FILE.yaml",
 	"Validates the schedule of a file, computes and draws what would be deployed. Needs no "
 	"privileges and no NIC.",
@@ -359,14 +344,15 @@ int schedule_plan_main(int argc, char **argv)
 	static struct preparation preparation;
 	const struct deployment *deployment = &preparation.deployment;
 	const struct findings *findings = &preparation.findings;
-	struct plan_options plan = { .input = { .err = ERROR_INIT } };
+	struct plan_options plan = { .input = { .places = places, .err = ERROR_INIT } };
 	struct device_facts facts = { .now_ns = tai_now_ns() };
 	struct schedule_file file;
 	const struct nic *nic;
-	uint32_t speed;
+	uint32_t speed = 0;
 	int status;
 
-	if (arguments_parse(&argp, argc, argv, &plan, &plan.input.err))
+	if (arguments_parse(&argp, argc, argv, &plan, &plan.input.err) ||
+	    (plan.speed && parse_speed("--speed", plan.speed, &speed, &plan.input.err)))
 		return error_report(&plan.input.err);
 	if (check_outputs(&plan, &plan.input.err) ||
 	    schedule_input_load(&plan.input, "plan", &file))
@@ -376,9 +362,8 @@ int schedule_plan_main(int argc, char **argv)
 		schedule_file_free(&file);
 		return error_report(&plan.input.err);
 	}
-	speed = plan.speed_mbps            ? plan.speed_mbps
-		: file.schedule.speed_mbps ? file.schedule.speed_mbps
-					   : 1000;
+	if (!speed)
+		speed = file.schedule.speed_mbps ? file.schedule.speed_mbps : 1000;
 	prepare_deployment(&file.schedule, file.streams, file.stream_count, nic, speed, &facts,
 			   &preparation);
 	status = schedule_print_findings(&file, findings, true);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tsnpub schedule show: what is installed, in words, numbers and a drawing. */
 #include <argp.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <net/if.h>
@@ -38,25 +37,18 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
+static const struct argument_place places[] = {
+	ARGUMENT_FLAG(OPTION_JSON, struct show_options, json),
+	ARGUMENT_END,
+};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct show_options *show = state->input;
 
-	switch (key) {
-	case 'i':
-	case ARGP_KEY_ARG:
-		if (show->interface) {
-			error_input(&show->err, "'%.64s': one interface at a time", arg);
-			return EINVAL;
-		}
-		show->interface = arg;
-		return 0;
-	case OPTION_JSON:
-		show->json = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	if (key == 'i' || key == ARGP_KEY_ARG)
+		return arguments_take_one("interface", &show->interface, arg, &show->err);
+	return arguments_store(places, show, key, arg);
 }
 
 static const struct argp argp = { options,

@@ -133,7 +133,7 @@ static int probe_class(struct probing *p, struct transmit *transmit, unsigned ro
 		transmit_send(transmit, &frame, 1);
 		p->current->sent++;
 		if (await(p, transmit, at + 2 * schedule->cycle_ns + STAMP_PATIENCE_NS))
-			judge(p, p->probe->tolerance_ns);
+			judge(p, p->hw ? 0 : GATE_PROBE_SOFTWARE_NS);
 	}
 	return *interrupted ? -1 : 0;
 }
@@ -161,6 +161,17 @@ static int verdict(const struct probing *p, const char *ifname, struct error *er
 	return 0;
 }
 
+/*
+ * A launch time that no NIC takes off a frame stays with it, and the kernel then gives the NIC's stamp as one of its own
+ * (skb_is_swtx_tstamp()): behind etf without offload, and wherever taprio makes launch times.
+ */
+static bool hardware_stamps(const struct deployment *deployment, unsigned class)
+{
+	return deployment->schedule.classes[class].launch_time
+		       ? deployment->etf_offload[class]
+		       : deployment->mode != SCHEDULE_TXTIME_ASSIST;
+}
+
 int gate_probe_run(const char *ifname, int ifindex, const uint8_t source[6],
 		   const struct deployment *deployment, int64_t base_ns, bool hw,
 		   const volatile sig_atomic_t *interrupted, struct gate_probe *probe,
@@ -169,14 +180,11 @@ int gate_probe_run(const char *ifname, int ifindex, const uint8_t source[6],
 	const struct schedule *schedule = &deployment->schedule;
 	int64_t rounds = TIME_NS / (schedule->cycle_ns * 2 *
 				    (schedule->class_count ? schedule->class_count : 1));
-	struct probing p = {
-		.deployment = deployment, .base_ns = base_ns, .probe = probe, .hw = hw
-	};
+	struct probing p = { .deployment = deployment, .base_ns = base_ns, .probe = probe };
 	static const sig_atomic_t never;
 	int result = 0;
 
 	memset(probe, 0, sizeof(*probe));
-	probe->tolerance_ns = hw ? 0 : GATE_PROBE_SOFTWARE_NS;
 	rounds = rounds < ROUNDS_MIN ? ROUNDS_MIN : rounds > ROUNDS_MAX ? ROUNDS_MAX : rounds;
 	p.reader = feedback_reader_new(ETHERTYPE);
 	if (!p.reader)
@@ -193,16 +201,26 @@ int gate_probe_run(const char *ifname, int ifindex, const uint8_t source[6],
 						      .ethertype = ETHERTYPE,
 						      .streams = &stream,
 						      .count = 1,
-						      .stamp_every = 1,
-						      .stamps = hw ? STAMP_HW : STAMP_SW };
+						      .stamp_every = 1 };
 		struct transmit *transmit;
 		struct window first;
 
 		if (!class->priorities || !schedule_windows(schedule, p.class, &first, 1))
 			continue;
+		p.hw = hw && hardware_stamps(deployment, p.class);
+		if (!p.hw && deployment->mode == SCHEDULE_FULL_OFFLOAD) {
+			result = error_system(
+				err,
+				"%s: the gates of class '%s' cannot be proven: behind etf without "
+				"offload there are "
+				"no TX stamps of the NIC, and nothing else sees its gates",
+				ifname, class->name);
+			break;
+		}
+		settings.stamps = p.hw ? STAMP_HW : STAMP_SW;
 		p.current = &probe->classes[p.class];
 		p.current->asked = true;
-		p.current->hw = hw;
+		p.current->hw = p.hw;
 		/* under txtime-assist taprio makes the launch times */
 		p.current->launch = class->launch_time &&
 				    deployment->mode != SCHEDULE_TXTIME_ASSIST;

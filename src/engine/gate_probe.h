@@ -25,11 +25,11 @@ struct gate_probe_class {
 };
 
 struct gate_probe {
-	int64_t tolerance_ns; /* what was allowed beyond a window's end: by the kind of stamp */
 	struct gate_probe_class classes[SCHEDULE_CLASSES_MAX];
 };
 
-#define GATE_PROBE_SOFTWARE_NS (20 * NSEC_PER_USEC) /* from the gate to the driver and its stamp */
+/* Allowed beyond a window's end where the stamps are the kernel's: from the gate to the driver and its stamp. */
+#define GATE_PROBE_SOFTWARE_NS (20 * NSEC_PER_USEC)
 
 /*
  * Sends and looks; takes up to about 3 s. `base_ns`: of the gates. `hw`: hardware TX stamps are switched on. Returns 0 when

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host/process.h"
+
 #define PARENTS_MAX 64
 #define ENVIRONMENT_MAX (256 << 10)
 
@@ -59,24 +61,6 @@ static bool client_of_process(pid_t pid, char client[SESSION_CLIENT])
 	return found;
 }
 
-/* 0 where there is none. */
-static pid_t parent_of(pid_t pid)
-{
-	char path[40], text[1024];
-	const char *end;
-	int parent = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	/* the name may hold anything: what counts follows the last parenthesis */
-	end = fgets(text, sizeof(text), file) ? strrchr(text, ')') : NULL;
-	fclose(file);
-	return end && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
-}
-
 bool session_ssh_client(char client[SESSION_CLIENT])
 {
 	const char *own = getenv("SSH_CONNECTION");
@@ -86,7 +70,7 @@ bool session_ssh_client(char client[SESSION_CLIENT])
 		own = getenv("SSH_CLIENT");
 	if (own)
 		return take_client(own, strlen(own), client);
-	for (int i = 0; i < PARENTS_MAX && pid > 1; i++, pid = parent_of(pid))
+	for (int i = 0; i < PARENTS_MAX && pid > 1; i++, pid = process_parent(pid))
 		if (client_of_process(pid, client))
 			return true;
 	return false;

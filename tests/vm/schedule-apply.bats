@@ -70,8 +70,18 @@ in_windows() {
 	[[ $output == *"proof: 40 frames of class 'control' left between"*"TX stamp hw"* ]]
 	[[ $output == *"of class 'video' left between 200us and "* ]]
 	tsnpub schedule clear
-	file software "$FULL" >b.yaml
-	tsnpub schedule apply b.yaml --prove
+	# behind etf without offload the kernel takes the NIC's stamps for its own
+	file software "$FULL" "$LAUNCH" >b.yaml
+	run tsnpub schedule apply b.yaml --prove
+	good
+	says "of class 'control' left between" '(TX stamp sw)' '(TX stamp hw)'
+	run tsnpub --iface tsn0 --priority 7 --cycle 1ms --offset 50us --sync ignore --count 50
+	says 'tsn0: no hardware TX stamps behind etf without offload'
+	[[ $output != *'stamps that did not come'* ]]
+	tsnpub schedule clear
+	file full-offload "$FULL" ', launch-time: {delta: 200us, offload: off}' >c.yaml
+	run tsnpub schedule apply c.yaml --prove
+	refused 3 "the gates of class 'control' cannot be proven: behind etf without offload" 'everything is as it was'
 }
 
 @test "--prove fails on gates that do not hold, and everything is as it was" {
