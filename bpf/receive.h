@@ -121,6 +121,8 @@ struct rx_stream_stats {
 	__u64 stray; /* implausible numbers, and those too late for the window */
 	__u64 restarts; /* strays that were confirmed: the numbering began anew */
 	__u64 lost_before, unique_before; /* of numberings that have ended */
+	__u64 gaps, gap_max; /* steps over missing numbers, and the most that one step missed */
+	__u64 reorder_max; /* largest distance, in numbers, behind the highest */
 	__u64 stray_next,
 		stray_row; /* number that would continue the stray, how many did in a row */
 	__u64 window[RX_WINDOW / 64]; /* seen: bit seq % RX_WINDOW */

@@ -89,12 +89,19 @@ RX_INLINE void rx_track_sequence(struct rx_stream_stats *stats, __u64 seq)
 	if (seq > stats->highest && ahead <= RX_JUMP) {
 		rx_window_advance(stats, seq);
 		stats->highest = seq;
+		if (ahead > 1) {
+			stats->gaps++;
+			if (ahead - 1 > stats->gap_max)
+				stats->gap_max = ahead - 1;
+		}
 	} else if (seq <= stats->highest && behind < RX_WINDOW) {
 		if (stats->window[(seq / 64) % RX_WINDOW_WORDS] & bit) {
 			stats->duplicate++;
 			return;
 		}
 		stats->reordered++;
+		if (behind > stats->reorder_max)
+			stats->reorder_max = behind;
 		if (seq < stats->first)
 			stats->first = seq;
 	} else {

@@ -23,6 +23,7 @@
 #include "report/json.h"
 #include "report/live.h"
 #include "report/summary.h"
+#include "report/verdict.h"
 
 #define COLLECT_MS 20
 
@@ -278,6 +279,8 @@ static int finish(struct run *run, struct error *err)
 	if (!run->request.json && !run->outputs.csv_output.is_stdout &&
 	    finish_text(run, &analysis, &counts, err) < 0)
 		return -1;
+	if (!run->request.json && !run->outputs.csv_output.is_stdout)
+		verdict_print(stdout, &verdict);
 	if (counts.lost)
 		message_warn("%" PRIu64 " wake-ups were measured and not collected in time",
 			     counts.lost);

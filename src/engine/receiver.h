@@ -105,7 +105,7 @@ struct receiver_exact {
 	uint32_t run;
 	uint16_t stream;
 	uint64_t frames, bytes, records_lost;
-	uint64_t unique, lost, duplicate, reordered, stray, restarts;
+	uint64_t unique, lost, duplicate, reordered, stray, restarts, gaps, gap_max, reorder_max;
 	unsigned int
 		cpus; /* that saw it: with more than one, reordering and duplicates are a lower bound */
 	struct histogram latency; /* stamps of setup->source */

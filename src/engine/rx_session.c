@@ -562,14 +562,13 @@ static int summarise(struct session *session, struct error *err)
 		.setup = receiver_setup(session->receiver),
 		.other_frames = session->metrics->other_frames,
 	};
-	struct rx_verdict verdict;
+	struct verdict verdict;
 	struct rx_stream *total;
 	struct rx_summary summary = {
 		.facts = &facts,
 		.metrics = session->metrics,
 		.verdict = &verdict,
 		.elapsed_ns = clock_now_ns(CLOCK_MONOTONIC) - session->start_ns,
-		.sla = options->sla,
 		.ended = session->ended,
 		.log_path = options->log_path,
 		.sync = sync_guard_verdict(session->sync),
@@ -595,7 +594,7 @@ static int summarise(struct session *session, struct error *err)
 	total = rx_metrics_total(session->metrics, NULL);
 	if (!total)
 		return error_errno(err, ENOMEM, "summary");
-	verdict = rx_judge(total, options->deadline_ns, options->sla);
+	verdict = verdict_of_rx(total, options->deadline_ns, options->sla);
 	rx_stream_free(total);
 	if (options->json) {
 		if (rx_summary_json(stdout, &summary, err))
@@ -609,7 +608,7 @@ static int summarise(struct session *session, struct error *err)
 		return STATUS_SYSTEM;
 	if (session->out_of_sync)
 		return STATUS_BAR_MISSED;
-	return verdict.good && session->metrics->count ? STATUS_GOOD : STATUS_BAR_MISSED;
+	return (!verdict.judged || verdict.met) && session->metrics->count ? STATUS_GOOD : STATUS_BAR_MISSED;
 }
 
 int rx_session_run(const struct rx_session_options *options, struct error *err)

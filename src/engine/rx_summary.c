@@ -10,30 +10,6 @@
 #include "report/json.h"
 #include "report/text.h"
 
-struct rx_verdict rx_judge(const struct rx_stream *total, int64_t deadline_ns, double sla)
-{
-	struct rx_counts counts = rx_stream_counts(total);
-	enum stamp_source source = rx_best_source(total);
-	struct rx_verdict verdict = { .expected = rx_expected(&counts), .good = true };
-
-	if (deadline_ns && source < SOURCE_COUNT)
-		verdict.late = counts.late[source];
-	verdict.in_time = counts.sequence.unique > verdict.late
-				  ? counts.sequence.unique - verdict.late
-				  : 0;
-	if (verdict.expected)
-		verdict.fraction = (double)verdict.in_time / (double)verdict.expected;
-	verdict.judged = deadline_ns || sla > 0;
-	if (sla > 0)
-		verdict.good = verdict.expected && verdict.fraction >= sla;
-	else if (deadline_ns)
-		verdict.good = verdict.expected && !verdict.late;
-	/* frames without a stamp cannot be said to have been in time */
-	if (deadline_ns && source == SOURCE_COUNT)
-		verdict.good = false;
-	return verdict;
-}
-
 void rx_correct(struct rx_metrics *metrics, enum stamp_source source,
 		const struct receiver_exact *exact)
 {
@@ -63,35 +39,14 @@ void rx_correct(struct rx_metrics *metrics, enum stamp_source source,
 	counts->reordered = exact->reordered;
 	counts->stray = exact->stray;
 	counts->restarts = exact->restarts;
+	counts->gaps = exact->gaps;
+	counts->gap_max = exact->gap_max;
+	counts->reorder_max = exact->reorder_max;
 	latency = histogram_at(&stream->latency[source]);
 	if (latency && exact->latency.count) {
 		histogram_reset(latency);
 		histogram_merge(latency, &exact->latency);
 	}
-}
-
-static void print_verdict(FILE *out, const struct rx_summary *summary)
-{
-	const struct rx_verdict *v = summary->verdict;
-	char deadline[DURATION_TEXT];
-
-	if (!v->judged)
-		return;
-	fprintf(out, "\n%s: ", v->good ? "PASS" : "FAIL");
-	if (!v->expected) {
-		fputs("nothing to judge\n", out);
-		return;
-	}
-	fprintf(out, "%" PRIu64 " of %" PRIu64 " expected frames (%.6g %%) arrived", v->in_time,
-		v->expected, v->fraction * 100);
-	if (summary->metrics->options.deadline_ns)
-		fprintf(out, " within %s",
-			format_duration(summary->metrics->options.deadline_ns, deadline));
-	if (summary->sla > 0)
-		fprintf(out, "; the bar is %.6g %%", summary->sla * 100);
-	else
-		fputs("; the bar is that none is late", out);
-	fputc('\n', out);
 }
 
 /* One-way latencies are no better than the clocks at both ends. */
@@ -140,7 +95,7 @@ void rx_summary_text(FILE *out, const struct rx_summary *summary)
 			"  %-14" PRIu64 " records are missing in %s: it could not be written\n",
 			summary->log_lost, summary->log_path);
 	rx_blame_print(out, summary->blame);
-	print_verdict(out, summary);
+	verdict_print(out, summary->verdict);
 }
 
 static json_t *counters_object(const struct rx_facts *facts)
@@ -170,23 +125,6 @@ static json_t *counters_object(const struct rx_facts *facts)
 			   "without_hw_stamp", (json_int_t)c->no_hw_stamp);
 	json_object_set_new(object, "foreign", json_integer((json_int_t)c->foreign));
 	json_object_set_new(object, "foreign_ethertypes", ethertypes);
-	return object;
-}
-
-static json_t *verdict_object(const struct rx_summary *summary)
-{
-	const struct rx_verdict *v = summary->verdict;
-	json_t *object = json_pack("{sI sI sI sb}", "expected", (json_int_t)v->expected, "in_time",
-				   (json_int_t)v->in_time, "late", (json_int_t)v->late, "good",
-				   v->good);
-
-	if (v->expected)
-		json_object_set_new(object, "fraction", json_real(v->fraction));
-	if (summary->metrics->options.deadline_ns)
-		json_object_set_new(object, "deadline_ns",
-				    json_integer(summary->metrics->options.deadline_ns));
-	if (summary->sla > 0)
-		json_object_set_new(object, "sla", json_real(summary->sla));
 	return object;
 }
 
@@ -242,7 +180,7 @@ int rx_summary_json(FILE *out, const struct rx_summary *summary, struct error *e
 	if (own_ns >= 0)
 		json_object_set_new(document, "receiver_uncertainty_ns", json_integer(own_ns));
 	if (summary->verdict->judged)
-		json_object_set_new(document, "verdict", verdict_object(summary));
+		json_object_set_new(document, "verdict", verdict_json(summary->verdict));
 	if (summary->blame)
 		json_object_set_new(document, "blame", rx_blame_json(summary->blame));
 	if (summary->log_path) {

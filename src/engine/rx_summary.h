@@ -12,18 +12,7 @@
 #include "engine/receiver.h"
 #include "engine/rx_blame.h"
 #include "engine/rx_explain.h"
-
-struct rx_verdict {
-	uint64_t expected; /* frames: unique ones and lost ones */
-	uint64_t late; /* beyond the deadline, by the best source */
-	uint64_t in_time;
-	double fraction; /* in_time / expected; 0 when nothing was expected */
-	bool judged; /* a deadline or an SLA was given */
-	bool good;
-};
-
-/* Pure. Without an SLA a deadline asks for all frames that arrived; without either all is good. */
-struct rx_verdict rx_judge(const struct rx_stream *total, int64_t deadline_ns, double sla);
+#include "report/verdict.h"
 
 /*
  * Replaces what user space counted of a stream by what the kernel counted, where records were lost:
@@ -35,9 +24,8 @@ void rx_correct(struct rx_metrics *metrics, enum stamp_source source,
 struct rx_summary {
 	const struct rx_facts *facts;
 	const struct rx_metrics *metrics;
-	const struct rx_verdict *verdict;
+	const struct verdict *verdict;
 	int64_t elapsed_ns;
-	double sla;
 	const char *ended; /* "last frame", "duration", "count", "interrupted", "interface gone" */
 	const char *log_path; /* NULL: none */
 	uint64_t log_lost; /* records that could not be written */

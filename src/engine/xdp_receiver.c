@@ -260,6 +260,9 @@ static void tell_exact(const struct rx_stream_key *key, const struct rx_stream_s
 		.reordered = stats->reordered,
 		.stray = stats->stray,
 		.restarts = stats->restarts,
+		.gaps = stats->gaps,
+		.gap_max = stats->gap_max,
+		.reorder_max = stats->reorder_max,
 	};
 	struct histogram_exact beside = {
 		.min = stats->latency_min,

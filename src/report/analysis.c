@@ -405,22 +405,16 @@ static void judge_rx(const struct analysis *a, struct verdict *v)
 	/* frames of other runs that were seen too are not the sender's */
 	bool one_run = a->joined && a->tx->count;
 	struct rx_stream *total = rx_metrics_total(a->rx, one_run ? &a->tx->streams[0]->run : NULL);
-	struct rx_counts c;
 
 	if (!total)
 		return;
-	c = rx_stream_counts(total);
-	v->source = rx_best_source(total);
-	if (a->rx->options.deadline_ns && v->source != SOURCE_COUNT)
-		v->late = c.late[v->source];
-	if (a->joined) {
-		v->due = a->join.sent;
-		v->missed = a->join.not_received + v->late;
-	} else {
-		v->due = rx_expected(&c);
-		v->missed = c.sequence.lost + v->late;
-	}
+	*v = verdict_of_rx(total, a->rx->options.deadline_ns, a->options.sla);
 	rx_stream_free(total);
+	if (!a->joined)
+		return;
+	/* the sender tells what was lost at either end, too */
+	v->due = a->join.sent;
+	v->missed = a->join.not_received + v->late;
 }
 
 struct verdict analysis_verdict(const struct analysis *a)

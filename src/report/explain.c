@@ -61,9 +61,10 @@ static const char *sooner(const char *pacing)
 	return "look at the sender";
 }
 
-/* Which part of the way most of the latency is, and its tail. */
+/* Which part of the way most of the latency is, and its tail. `lead_us`: how late a wake-up may be without harm. */
 static void explain_latency(struct explanation *e, struct spread latency, struct spread error,
-			    struct spread path, struct spread wake, const char *pacing)
+			    struct spread path, struct spread wake, double lead_us,
+			    const char *pacing)
 {
 	bool tailed = latency.tail > TAIL_FACTOR * latency.middle &&
 		      (latency.tail - latency.middle) * 1e3 > TAIL_NS;
@@ -83,11 +84,15 @@ static void explain_latency(struct explanation *e, struct spread latency, struct
 		    latency.middle, path.middle, path.source);
 	if (!tailed)
 		return;
-	if (error.tail >= latency.tail / 2 && wake.known && wake.tail >= error.tail / 2)
+	if (error.tail >= latency.tail / 2 && wake.known && wake.tail - lead_us >= error.tail / 2)
 		say(e,
 		    "the tail is the sender's wake-up: P99.9 of latency %.1f us, of wake-up %.1f "
-		    "us: `tsnpub latency --blame` and the publisher's --blame name the culprit",
-		    latency.tail, wake.tail);
+		    "us%s: `tsnpub latency --blame` and the publisher's --blame name the culprit",
+		    latency.tail, wake.tail,
+		    wake.tail - lead_us > latency.tail
+			    ? " (the latest ones came too late for their frames, "
+			      "which were not sent and have no latency)"
+			    : "");
 	else if (error.tail >= latency.tail / 2)
 		say(e,
 		    "the tail is the sender's, behind its wake-up: P99.9 of latency %.1f us, of "
@@ -186,7 +191,10 @@ void explain_figures(struct explanation *e, const struct tx_metrics *tx,
 		if (tx)
 			wake = spread_of(&tx->wake, "user");
 		explain_offset(e, received->latency[best]);
-		explain_latency(e, latency, error, way, wake, pacing);
+		explain_latency(e, latency, error, way, wake,
+				tx && tx->options.lead_ns > 0 ? (double)tx->options.lead_ns / 1e3
+							      : 0,
+				pacing);
 	}
 	if (sent)
 		explain_sender(e, tx, sent);

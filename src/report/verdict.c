@@ -48,6 +48,18 @@ struct verdict verdict_of_tx(const struct tx_metrics *metrics, double sla)
 	return v;
 }
 
+struct verdict verdict_of_rx(const struct rx_stream *total, int64_t deadline_ns, double sla)
+{
+	struct rx_counts counts = rx_stream_counts(total);
+	struct verdict v = { .source = rx_best_source(total), .due = rx_expected(&counts) };
+
+	if (deadline_ns)
+		v.late = v.source == SOURCE_COUNT ? counts.sequence.unique : counts.late[v.source];
+	v.missed = counts.sequence.lost + v.late;
+	verdict_finish(&v, deadline_ns, sla);
+	return v;
+}
+
 void verdict_print(FILE *out, const struct verdict *v)
 {
 	char share[SHARE_TEXT];

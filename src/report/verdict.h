@@ -37,6 +37,12 @@ void verdict_finish(struct verdict *verdict, int64_t deadline_ns, double sla);
  */
 struct verdict verdict_of_tx(const struct tx_metrics *metrics, double sla);
 
+/*
+ * Of what a receiver got: every frame that is missing among the others, or whose latency (of the best stamps) is above the
+ * deadline. Without any stamp none can be said to have been in time.
+ */
+struct verdict verdict_of_rx(const struct rx_stream *total, int64_t deadline_ns, double sla);
+
 /* One line; nothing where nothing was judged. */
 void verdict_print(FILE *out, const struct verdict *verdict);
 

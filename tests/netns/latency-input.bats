@@ -51,6 +51,19 @@ refused() { # STATUS TEXT ARGUMENT...: exit status, and one line on stderr that 
 	[ "$(jq '.latency.overhead_ns > 0' "$BATS_TEST_TMPDIR/json")" = true ]
 }
 
+@test "the bar is in the log, and the report's verdict on it is the run's" {
+	for deadline in 1ns 10s; do # no wake-up is in time; all are
+		status=0
+		"$TSNPUB" latency -n 50 --deadline "$deadline" --sla 25% --log "$BATS_TEST_TMPDIR/$deadline.tsnlog" \
+			>"$BATS_TEST_TMPDIR/out" 2>/dev/null || status=$?
+		[ "$deadline $status" = "1ns 1" ] || [ "$deadline $status" = "10s 0" ]
+		reported=0
+		"$TSNPUB" report "$BATS_TEST_TMPDIR/$deadline.tsnlog" --json >"$BATS_TEST_TMPDIR/report" || reported=$?
+		[ "$reported" -eq "$status" ]
+		[ "$(jq .verdict.required "$BATS_TEST_TMPDIR/report")" = 0.25 ]
+	done
+}
+
 @test "SIGINT ends it with a result, a closed log and nothing left" {
 	"$TSNPUB" latency --log "$BATS_TEST_TMPDIR/a.tsnlog" --load 'sleep 7654' >"$BATS_TEST_TMPDIR/out" 2>/dev/null 3>&- &
 	pid=$!

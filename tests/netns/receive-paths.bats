@@ -142,18 +142,33 @@ arrives() {
 	finish_receiver
 	[ "$receiver_status" -eq 1 ]
 	[ "$(json .verdict.late)" -ge 1 ]
-	[ "$(json .verdict.good)" = false ]
+	[ "$(json .verdict.met)" = false ]
 
 	start_receiver --json --sla 90%
 	sender send 10 lose 1 send 10 last
 	finish_receiver
 	[ "$receiver_status" -eq 0 ]
-	[ "$(json .verdict.expected)" -eq 22 ]
+	[ "$(json '.verdict | [.met, .due, .missed, .required] | tojson')" = "[true,22,1,0.9]" ]
 
 	start_receiver --json --sla 99%
 	sender send 10 lose 1 send 10 last
 	finish_receiver
 	[ "$receiver_status" -eq 1 ]
+	[ "$(json .verdict.met)" = false ]
+}
+
+@test "receive: the bar is in the log, and the report's verdict on it is the receiver's" {
+	for sla in 90% 99%; do
+		start_receiver --sla "$sla" --log "$work/bar.tsnlog"
+		sender send 10 lose 1 send 10 last
+		finish_receiver
+		status=0
+		"$tsnpub" report "$work/bar.tsnlog" >"$work/report" || status=$?
+		[ "$status" -eq "$receiver_status" ]
+		[ "$(grep -c '^Verdict: ' "$work/report")" -eq 1 ]
+		[ "$(grep '^Verdict: ' "$work/report")" = "$(grep '^Verdict: ' "$work/out")" ]
+	done
+	[ "$status" -eq 1 ] # of the second
 }
 
 @test "receive: the link down and up again is said, and the run goes on" {

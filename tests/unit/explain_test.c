@@ -55,6 +55,19 @@ static void frame(int64_t seq, int64_t wake_us, int64_t error_us, int64_t path_u
 	rx_stream_add_path(stream, &rx->options, &came, &sent);
 }
 
+/* A wake-up so late that its frame is not sent. */
+static void withheld(int64_t seq, int64_t wake_us)
+{
+	int64_t launch = BASE + seq * 1000 * US - 500 * US;
+	const struct tx_record skipped = { .seq = seq,
+					   .launch = launch,
+					   .wake = launch + wake_us * US,
+					   .status = TX_SKIPPED,
+					   .run = 1 };
+
+	tx_metrics_add(tx, &skipped);
+}
+
 static bool says(const char *text)
 {
 	for (size_t i = 0; i < e.count; i++)
@@ -103,6 +116,19 @@ static void tails(void **state)
 		frame(i, i % 100 ? 3 : 900, i % 100 ? 5 : 910, 20, false);
 	explain_figures(&e, tx, rx, "timer", 0);
 	assert_true(says("the tail is the sender's wake-up"));
+	assert_false(says("too late for their frames"));
+	end(state);
+	start(state);
+	/* of a wake-up that is later than any latency, the frame was not sent */
+	for (int64_t i = 0; i < 2000; i++) {
+		if (i % 50 == 0)
+			withheld(i, 2200);
+		frame(i, i % 100 ? 3 : 400, i % 100 ? 5 : 410, 20, false);
+	}
+	explain_figures(&e, tx, rx, "timer", 0);
+	assert_true(says("of latency 429.8 us"));
+	assert_true(says("of wake-up 2199.7 us"));
+	assert_true(says("too late for their frames, which were not sent and have no latency"));
 	end(state);
 	start(state);
 	for (int64_t i = 0; i < 2000; i++)

@@ -118,10 +118,10 @@ static void forged_frames_do_not_keep_it_waiting(void **state)
 	assert_true(rx_finish_check(finish, metrics, RX_GRACE_NS));
 }
 
-static struct rx_verdict judge(int64_t deadline_ns, double sla)
+static struct verdict judge(int64_t deadline_ns, double sla)
 {
 	struct rx_stream *total = rx_metrics_total(metrics, NULL);
-	struct rx_verdict verdict = rx_judge(total, deadline_ns, sla);
+	struct verdict verdict = verdict_of_rx(total, deadline_ns, sla);
 
 	rx_stream_free(total);
 	return verdict;
@@ -129,7 +129,7 @@ static struct rx_verdict judge(int64_t deadline_ns, double sla)
 
 static void bars_are_judged(void **state)
 {
-	struct rx_verdict verdict;
+	struct verdict verdict;
 
 	(void)state;
 	for (uint64_t seq = 0; seq < 1000; seq++)
@@ -137,23 +137,45 @@ static void bars_are_judged(void **state)
 			add(1, 1, seq, seq == 7 || seq == 8 ? 5001 : 5000, MS);
 	verdict = judge(0, 0);
 	assert_false(verdict.judged);
-	assert_true(verdict.good);
 	verdict = judge(5000, 0);
+	assert_true(verdict.judged);
 	assert_int_equal(verdict.late, 2);
-	assert_int_equal(verdict.expected, 1000);
-	assert_int_equal(verdict.in_time, 997);
-	assert_false(verdict.good);
-	assert_true(judge(5000, 0.997).good);
-	assert_false(judge(5000, 0.9971).good);
-	assert_true(judge(0, 0.999).good); /* loss alone */
-	assert_false(judge(0, 0.9995).good);
+	assert_int_equal(verdict.due, 1000);
+	assert_int_equal(verdict.missed, 3);
+	assert_int_equal(verdict.source, SOURCE_XDP);
+	assert_false(verdict.met);
+	assert_true(judge(5000, 0.997).met);
+	assert_false(judge(5000, 0.9971).met);
+	assert_true(judge(0, 0.999).met); /* loss alone */
+	assert_false(judge(0, 0.9995).met);
 }
 
-static void nothing_received_misses_every_bar(void **state)
+static void a_lost_frame_is_not_in_time(void **state)
 {
 	(void)state;
-	assert_false(judge(5000, 0).good);
-	assert_false(judge(0, 0.5).good);
+	for (uint64_t seq = 0; seq < 10; seq += 3)
+		add(1, 1, seq, 100, MS);
+	assert_int_equal(judge(5000, 0).late, 0);
+	assert_int_equal(judge(5000, 0).missed, 6);
+	assert_false(judge(5000, 0).met);
+}
+
+static void of_nothing_received_there_is_no_verdict(void **state)
+{
+	(void)state;
+	assert_false(judge(5000, 0).judged);
+	assert_false(judge(0, 0.5).judged);
+}
+
+static void without_a_stamp_no_frame_is_in_time(void **state)
+{
+	struct rx_record record = { .launch = MS, .stream = 1, .run = 1, .size = 60 };
+
+	(void)state;
+	rx_metrics_add(metrics, &record, NULL);
+	assert_int_equal(judge(5000, 0).missed, 1);
+	assert_false(judge(5000, 0).met);
+	assert_true(judge(0, 1).met);
 }
 
 static void the_kernel_corrects_what_records_missed(void **state)
@@ -168,6 +190,9 @@ static void the_kernel_corrects_what_records_missed(void **state)
 	struct rx_counts counts;
 
 	(void)state;
+	exact.gaps = 2;
+	exact.gap_max = 4;
+	exact.reorder_max = 3;
 	for (uint64_t seq = 0; seq < 1000; seq += 10)
 		add(1, 1, seq, 100, MS);
 	histogram_add(&exact.latency, 777, 1, 1);
@@ -176,6 +201,9 @@ static void the_kernel_corrects_what_records_missed(void **state)
 	assert_int_equal(metrics->streams[0]->frames, 1000);
 	assert_int_equal(counts.sequence.lost, 5);
 	assert_int_equal(counts.sequence.duplicate, 10);
+	assert_int_equal(counts.sequence.gaps, 2);
+	assert_int_equal(counts.sequence.gap_max, 4);
+	assert_int_equal(counts.sequence.reorder_max, 3);
 	assert_int_equal(metrics->streams[0]->latency[SOURCE_XDP]->count, 1);
 	assert_int_equal(metrics->streams[0]->latency[SOURCE_XDP]->max, 777);
 	histogram_free(&exact.latency);
@@ -257,7 +285,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_slow_stream_is_given_its_time, begin, end),
 		cmocka_unit_test_setup_teardown(forged_frames_do_not_keep_it_waiting, begin, end),
 		cmocka_unit_test_setup_teardown(bars_are_judged, begin, end),
-		cmocka_unit_test_setup_teardown(nothing_received_misses_every_bar, begin, end),
+		cmocka_unit_test_setup_teardown(a_lost_frame_is_not_in_time, begin, end),
+		cmocka_unit_test_setup_teardown(without_a_stamp_no_frame_is_in_time, begin, end),
+		cmocka_unit_test_setup_teardown(of_nothing_received_there_is_no_verdict, begin,
+						end),
 		cmocka_unit_test_setup_teardown(the_kernel_corrects_what_records_missed, begin,
 						end),
 		cmocka_unit_test(nothing_is_explained),

@@ -175,6 +175,9 @@ static void loss_duplicates_and_reordering(void **state)
 	assert_int_equal(stats->duplicate, 2);
 	assert_int_equal(stats->reordered, 2);
 	assert_int_equal(lost(stats), 6); /* 12, 15 to 19 */
+	assert_int_equal(stats->gaps, 2); /* behind 11 and 14 */
+	assert_int_equal(stats->gap_max, 5);
+	assert_int_equal(stats->reorder_max, 11); /* 9 behind 20 */
 	assert_int_equal(stats->stray, 0);
 }
 
