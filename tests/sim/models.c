@@ -38,6 +38,8 @@
  * xdp_takes_rings	an XDP program reserves one TX ring for each possible CPU
  * crosststamp		PTP_SYS_OFFSET_PRECISE
  * vlan_strip		rx-vlan-offload is on from the start
+ * vlan_filter		rx-vlan-filter is on from the start: frames of VLANs that no device
+ *			has are dropped, unless the port is promiscuous; else there is none
  * preemption		MAC merge can be switched on (frames are never cut in the model)
  * throttles		coalescing sets the least time between interrupts; else that from the
  *			first frame to its interrupt
@@ -86,7 +88,7 @@ const struct tsnsim_model tsnsim_models[] = {
 		.driver = TSNSIM_DRIVER_IGB,
 		.stamp_slots = 1, .launch = TSNSIM_LAUNCH_IGB, .launch_queues = 2,
 		.caps_taprio = true, .broken_mqprio = true, .queue0_first = true,
-		.vlan_strip = true, .throttles = true,
+		.vlan_strip = true, .vlan_filter = true, .throttles = true,
 	}, {
 		.name = "ls1028a", .part = "NXP LS1028A ENETC port (fsl_enetc)",
 		.tx_queues = 8, .rx_queues = 4, .max_speed_mbps = 2500,

@@ -359,11 +359,29 @@ static void port_get_stats64(struct net_device *dev, struct rtnl_link_stats64 *s
 	}
 }
 
+static int port_add_vlan(struct net_device *dev, __be16 proto, u16 vid)
+{
+	struct tsnsim_port *port = netdev_priv(dev);
+
+	set_bit(vid, port->vlans);
+	return 0;
+}
+
+static int port_remove_vlan(struct net_device *dev, __be16 proto, u16 vid)
+{
+	struct tsnsim_port *port = netdev_priv(dev);
+
+	clear_bit(vid, port->vlans);
+	return 0;
+}
+
 static const struct net_device_ops port_ops = {
 	.ndo_open		= port_open,
 	.ndo_stop		= port_stop,
 	.ndo_start_xmit		= port_xmit,
 	.ndo_set_rx_mode	= port_set_rx_mode,
+	.ndo_vlan_rx_add_vid	= port_add_vlan,
+	.ndo_vlan_rx_kill_vid	= port_remove_vlan,
 	.ndo_set_mac_address	= eth_mac_addr,
 	.ndo_validate_addr	= eth_validate_addr,
 	.ndo_change_mtu		= port_change_mtu,
@@ -445,6 +463,10 @@ struct tsnsim_port *tsnsim_port_create(struct tsnsim_pair *pair, int index,
 	dev->hw_features |= dev->features | NETIF_F_HW_VLAN_CTAG_RX;
 	if (model->vlan_strip)
 		dev->features |= NETIF_F_HW_VLAN_CTAG_RX;
+	if (model->vlan_filter) {
+		dev->hw_features |= NETIF_F_HW_VLAN_CTAG_FILTER;
+		dev->features |= NETIF_F_HW_VLAN_CTAG_FILTER;
+	}
 	netif_carrier_off(dev);
 	for (i = 0; i < port->n_vec; i++) {
 		err = tsnsim_irq_alloc(&port->vec[i]);

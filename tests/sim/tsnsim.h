@@ -36,6 +36,7 @@
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
 #include <linux/hrtimer.h>
+#include <linux/if_vlan.h>
 #include <linux/list.h>
 #include <linux/net_tstamp.h>
 #include <linux/netdevice.h>
@@ -114,6 +115,7 @@ struct tsnsim_model {
 	bool xdp_takes_rings;
 	bool crosststamp;
 	bool vlan_strip;
+	bool vlan_filter;
 	bool preemption;
 	bool throttles;
 };
@@ -306,6 +308,7 @@ struct tsnsim_port {
 	bool promisc, allmulti;
 	u32 n_mc;
 	u8 mc[TSNSIM_MAX_MC][ETH_ALEN];
+	DECLARE_BITMAP(vlans, VLAN_N_VID);
 
 	struct tsnsim_fault fault[TSNSIM_MAX_FAULTS];
 	u32 n_faults;

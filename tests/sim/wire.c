@@ -240,6 +240,14 @@ static bool wanted(const struct tsnsim_port *port, const struct tsnsim_frame *f)
 
 	if (port->promisc)
 		return true;
+	if (port->dev->features & NETIF_F_HW_VLAN_CTAG_FILTER &&
+	    f->data[12] == 0x81 && f->data[13] == 0x00) {
+		u16 vid = (f->data[14] << 8 | f->data[15]) & VLAN_VID_MASK;
+
+		/* VLAN 0 is no VLAN, but a priority alone */
+		if (vid && !test_bit(vid, port->vlans))
+			return false;
+	}
 	if (!is_multicast_ether_addr(f->data))
 		return ether_addr_equal(f->data, port->dev->dev_addr);
 	if (port->allmulti || is_broadcast_ether_addr(f->data))

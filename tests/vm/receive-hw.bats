@@ -91,11 +91,48 @@ stamping() {
 	[ "$(json path)" = xdp-native ]
 	[ "$(json stamps)" = xdp ]
 	[ "$(json frames)" -eq 101 ]
+	# the NIC took the tags off before XDP: said, since "tagged" does not count them
+	[ "$(json nic_strips_tags)" = true ]
+	[ "$(json tagged)" -eq 0 ]
 
 	run tsnpub receive --iface tsn1 --timestamps hw
 	[ "$status" -eq 3 ]
 	[[ $output == *"use --timestamps hw-socket"* ]]
 	[ "$(stamping)" = "0 0" ]
+}
+
+@test "a NIC's VLAN filter is named where it lets nothing through, and opened as the words say" {
+	load_ports i210
+	start_receiver --duration 2s
+	/lab/sender tsn0 --vlan 5 gap 1000 send 20 last 3>&-
+	finish_receiver
+	[ "$receiver_status" -eq 1 ]
+	grep -q "VLAN filter: the NIC drops tagged frames of VLANs it does not know: --promisc, or .ip link add link tsn1 name tsn1.5 type vlan id 5" "$out"
+
+	# untagged ones are not held up
+	start_receiver
+	/lab/sender tsn0 gap 1000 send 20 last 3>&-
+	finish_receiver
+	[ "$receiver_status" -eq 0 ]
+	[ "$(json frames)" -eq 21 ]
+
+	start_receiver --promisc
+	/lab/sender tsn0 --vlan 5 gap 1000 send 20 last 3>&-
+	finish_receiver
+	[ "$(json frames)" -eq 21 ]
+	! grep -q "VLAN filter" "$out" || false
+
+	ip link add link tsn1 name tsn1.5 type vlan id 5
+	start_receiver
+	/lab/sender tsn0 --vlan 5 gap 1000 send 20 last 3>&-
+	finish_receiver
+	[ "$receiver_status" -eq 0 ]
+	[ "$(json frames)" -eq 21 ]
+	# another VLAN than that stays out
+	start_receiver --duration 2s
+	/lab/sender tsn0 --vlan 6 gap 1000 send 20 last 3>&-
+	finish_receiver
+	[ "$receiver_status" -eq 1 ]
 }
 
 @test "what ptp4l has switched on stays as it was" {
