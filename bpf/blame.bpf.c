@@ -45,6 +45,7 @@ extern struct pt_regs *__irq_regs __ksym __weak;
 struct blame_control control = { .cpu = BLAME_NO_CPU };
 struct blame_history histories[BLAME_HISTORIES];
 struct blame_hold holds[BLAME_HOLDS];
+struct blame_put_off put_off_holds[BLAME_PUT_OFF];
 
 static __always_inline int elsewhere(void)
 {
@@ -60,6 +61,7 @@ static __always_inline struct blame_event *next_event(__u64 now, __u8 kind, __u3
 	event->time_ns = now;
 	event->number = number;
 	event->kind = kind;
+	control.own_timer = 0;
 	return event;
 }
 
@@ -93,6 +95,17 @@ static __always_inline void count_hold(__u32 key, __u64 held, const char *name)
 		return;
 	}
 	control.holds_lost++;
+}
+
+/* In sched_switch, where no interrupt comes in between. */
+static __always_inline void count_put_off(void)
+{
+	__u32 count = control.put_off;
+
+	for (int i = 0; i < BLAME_PUT_OFF; i++)
+		if (i < count)
+			count_hold(put_off_holds[i].key, put_off_holds[i].held_ns, (void *)0);
+	control.put_off = 0;
 }
 
 SEC("tp_btf/irq_handler_entry")
@@ -169,13 +182,16 @@ int BPF_PROG(blame_sched_switch, _Bool preempt, struct task_struct *previous,
 	/* plain loads, which the verifier allows here: a helper's call costs more than all the rest */
 	((__u64 *)event->name)[0] = ((__u64 *)next->comm)[0];
 	((__u64 *)event->name)[1] = ((__u64 *)next->comm)[1];
+	if (control.put_off && (__u32)next->pid != control.tid)
+		count_put_off();
 	return 0;
 }
 
+/* By its own timer, which has just been noted: that says as much. */
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(blame_sched_wakeup, struct task_struct *task)
 {
-	if (elsewhere() || (__u32)task->pid != control.tid)
+	if (elsewhere() || control.own_timer || (__u32)task->pid != control.tid)
 		return 0;
 	next_event(bpf_ktime_get_ns(), BLAME_WAKEUP, control.tid);
 	return 0;
@@ -192,6 +208,7 @@ int BPF_PROG(blame_hrtimer_expire_entry, struct hrtimer *timer)
 	event = next_event(bpf_ktime_get_ns(), BLAME_TIMER, 0);
 	event->value = timer->_softexpires;
 	event->function = (__u64)timer->function;
+	control.own_timer = event->value == control.due_ns;
 	return 0;
 }
 
@@ -233,6 +250,22 @@ static __always_inline int vector_entry(__u32 number, int look)
 	return 0;
 }
 
+static __always_inline void put_off_hold(__u32 key, __u64 now)
+{
+	__u32 place = control.put_off;
+	__u64 held = now - control.vector_since;
+
+	if (!control.vector_since)
+		return;
+	if (place >= BLAME_PUT_OFF) {
+		count_hold(key, held, (void *)0);
+		return;
+	}
+	put_off_holds[place].key = key;
+	put_off_holds[place].held_ns = held;
+	control.put_off = place + 1;
+}
+
 static __always_inline int vector_exit(__u32 number)
 {
 	__u64 now;
@@ -241,9 +274,7 @@ static __always_inline int vector_exit(__u32 number)
 		return 0;
 	now = bpf_ktime_get_ns();
 	next_event(now, BLAME_VECTOR_EXIT, number);
-	if (control.vector_since)
-		count_hold(BLAME_KEY(BLAME_VECTOR_ENTER, number), now - control.vector_since,
-			   (void *)0);
+	put_off_hold(BLAME_KEY(BLAME_VECTOR_ENTER, number), now);
 	control.vector_since = 0;
 	return 0;
 }

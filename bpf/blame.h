@@ -70,8 +70,17 @@ struct blame_control {
 	__u64 head; /* events written in all; event n stands at n % BLAME_EVENTS */
 	__u64 irq_since, vector_since, softirq_since; /* begin of what is running now; 0: nothing */
 	__u64 due_ns; /* what the cyclic thread sleeps for, CLOCK_MONOTONIC; it writes this itself */
-	__u64 reserved;
+	__u32 own_timer; /* its timer is what was noted last */
+	__u32 put_off; /* entries of put_off_holds[] */
 } __attribute__((aligned(64)));
+
+/* Counting what an interrupt held takes as long as noting it: it is put off until the cyclic thread does not wait for it. */
+#define BLAME_PUT_OFF 4
+struct blame_put_off {
+	__u32 key;
+	__u32 reserved;
+	__u64 held_ns;
+};
 
 /* A timer's interrupt that is later than this notes what it has interrupted. */
 #define BLAME_TIMER_LATE_NS 2000

@@ -414,4 +414,5 @@ void blame_forget(struct blame *blame)
 {
 	memset(blame->bpf->bss->holds, 0, sizeof(blame->bpf->bss->holds));
 	blame->bpf->data->control.holds_lost = 0;
+	blame->bpf->data->control.put_off = 0;
 }

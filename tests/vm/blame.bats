@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Culprits made on purpose are named, with the time that they held the CPU to 10 us in virtual time; a quiet run names
-# nobody. Strikes come every 7.01 ms: against a cycle of 1 ms their phase moves by 10 us each, and in 0.8 s through all of it.
+# Culprits made on purpose are named, with the time that they held the CPU to 10 us in virtual time. (That a quiet run names
+# nobody is in latency.bats: the CPUs of this guest take turns.) Strikes come every 7.01 ms: against a cycle of 1 ms their phase moves by 10 us each, and in
+# 0.8 s through all of it.
 # vm: --timeout 900 --cpus 2
 
 C=/sys/kernel/debug/tsnsim/culprit
@@ -36,18 +37,6 @@ named() {
 	awk -v held="$held" -v late="$late" -v sum="$sum" -v tolerance="$2" 'BEGIN {
 		exit !(held >= 290 && held <= 310 && late >= 290 && late <= 300 + tolerance && sum >= late - 0.4 && sum <= late + 0.4)
 	}'
-}
-
-@test "a quiet run blames nobody; following costs less than 2 us of a wake-up in virtual time" {
-	tsnpub latency --cycle 1ms --count 500 --cpu 1 >"$out"
-	plain=$(awk '$1 == "P50" { print $3 }' "$out")
-	blame 500
-	grep -q '^  nobody: no wake-up was later than 100us' "$out"
-	[ -z "$worst" ]
-	with=$(awk '$1 == "P50" { print $3 }' "$out")
-	echo "plain $plain with $with"
-	# an instruction is a nanosecond
-	[ $((with - plain)) -lt 2000 ]
 }
 
 @test "an interrupt that holds the CPU for 300 us is named, and how to move it" {

@@ -70,11 +70,12 @@ figure() { # NAME: of the last table
 	grep -q '^Verdict: MISSED: 100 of 100' "$out"
 }
 
-@test "blame makes a wake-up less than 1 us later, and says so" {
+@test "blame makes a wake-up less than 1 us later, and says so; a quiet run blames nobody" {
 	tsnpub latency --cycle 250us --count 2000 >"$out"
 	without=$(figure P50)
-	tsnpub latency --cycle 250us --count 2000 --blame >"$out"
+	tsnpub latency --cycle 250us --count 2000 --blame --blame-over 100us >"$out"
 	grep '^Blame makes' "$out"
+	grep -q '^  nobody: no wake-up was later than 100us' "$out"
 	difference=$(($(figure P50) - without))
 	stated=$(sed -n 's/^Blame makes a wake-up \([0-9]*\) ns later: .*/\1/p' "$out")
 	echo "found $difference ns, stated $stated ns"
