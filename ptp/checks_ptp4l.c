@@ -100,6 +100,21 @@ static const char *fix_of_state(unsigned int state)
 	}
 }
 
+/*
+ * Without a clock of its own a port only compares, where free_running keeps ptp4l from steering the system clock: it then
+ * stays UNCALIBRATED, and the offset tells whether all is well. Without an answer about the delay there is no offset.
+ */
+static bool compares_only(const struct sync_view *v)
+{
+	const struct mgmt_port *port = &v->port->ds;
+
+	if (!v->software || v->phc || v->s->hardware_stamps)
+		return false;
+	return port->delay_mechanism == DELAY_P2P
+		       ? port->peer_delay_ns != 0
+		       : v->s->have_current && v->s->current.mean_path_delay_ns != 0;
+}
+
 enum sync_result check_port(const struct sync_view *v, struct sync_check *check)
 {
 	unsigned int state;
@@ -131,6 +146,11 @@ enum sync_result check_port(const struct sync_view *v, struct sync_check *check)
 		return SYNC_OK;
 	if (state == PORT_MASTER && v->bars->role != SYNC_ROLE_SLAVE)
 		return SYNC_OK;
+	if (state == PORT_UNCALIBRATED && v->bars->role != SYNC_ROLE_MASTER && compares_only(v)) {
+		REASON(check, "ptp4l compares and does not steer (free_running), or is settling: "
+			      "the offset tells");
+		return SYNC_OK;
+	}
 	/* another port of this clock has the better path to the same master */
 	if (state == PORT_PASSIVE && v->slave && v->bars->role == SYNC_ROLE_ANY)
 		return SYNC_OK;

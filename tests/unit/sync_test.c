@@ -200,6 +200,26 @@ static void each_port_state(void **state)
 	assert_broken(CHECK_PORT, SYNC_WRONG, "follows a better master");
 }
 
+/* free_running, as on a veth pair: ptp4l compares the clocks, and the offset decides. */
+static void a_port_that_only_compares(void **state)
+{
+	(void)state;
+	s.ports[0].ds.state = PORT_UNCALIBRATED;
+	s.ports[0].properties.timestamping = PORT_STAMPS_SOFTWARE;
+	s.hardware_stamps = false;
+	assert_check(CHECK_PORT, SYNC_WRONG, "does not synchronise"); /* it has a PHC to steer */
+	s.phc_index = -1;
+	assert_check(CHECK_PORT, SYNC_OK, "the offset tells");
+	s.ports[0].ds.peer_delay_ns = 0; /* nobody answers: there is no offset */
+	assert_check(CHECK_PORT, SYNC_WRONG, "does not synchronise");
+	s.ports[0].ds.delay_mechanism = DELAY_E2E;
+	assert_check(CHECK_PORT, SYNC_WRONG, "does not synchronise");
+	s.current.mean_path_delay_ns = 700;
+	assert_check(CHECK_PORT, SYNC_OK, "the offset tells");
+	bars.role = SYNC_ROLE_MASTER;
+	assert_check(CHECK_PORT, SYNC_WRONG, "does not synchronise");
+}
+
 static void the_interface_has_no_port(void **state)
 {
 	(void)state;
@@ -520,6 +540,7 @@ int main(void)
 		TEST(a_grandmaster_is_good),
 		TEST(why_ptp4l_does_not_answer),
 		TEST(each_port_state),
+		TEST(a_port_that_only_compares),
 		TEST(the_interface_has_no_port),
 		TEST(software_stamps_where_there_could_be_better),
 		TEST(software_stamps_on_veth_are_good),
