@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The text may quote hostile input: it must stay one line and must not steer a terminal. */
 static void make_printable(char *text)
@@ -85,6 +86,7 @@ int error_file(struct error *err, int errnum, const char *path, const char *form
 	const char *slash = strrchr(path, '/');
 	int length = slash && slash != path ? (int)(slash - path) : 1;
 	const char *directory = slash ? path : ".";
+	char parent[129];
 	va_list args;
 
 	va_start(args, format);
@@ -95,6 +97,11 @@ int error_file(struct error *err, int errnum, const char *path, const char *form
 		length = 128;
 	switch (errnum) {
 	case ENOENT:
+		snprintf(parent, sizeof(parent), "%.*s", length, directory);
+		/* such as /proc; what was cut short is another directory */
+		if (length < 128 && access(parent, F_OK) == 0)
+			return error_fix(err, "'%s' takes no file of that name: name one elsewhere",
+					 parent);
 		return error_fix(err, "make its directory first: mkdir -p '%.*s'", length,
 				 directory);
 	case EACCES:

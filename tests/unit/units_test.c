@@ -183,6 +183,9 @@ static void errors_are_one_printable_line(void **state)
 	assert_string_equal(err.text, "log: No such file or directory (ENOENT); make its directory "
 				      "first: mkdir -p '/a/b?'");
 	assert_int_equal(err.status, STATUS_SYSTEM);
+	error_file(&err, ENOENT, "/proc/x", "log");
+	assert_string_equal(err.text, "log: No such file or directory (ENOENT); '/proc' takes no "
+				      "file of that name: name one elsewhere");
 	error_file(&err, EROFS, "x", "log");
 	assert_non_null(strstr(err.text, "; '.' is mounted read-only: name a file elsewhere"));
 	error_file(&err, EACCES, "/x", "log");
