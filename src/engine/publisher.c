@@ -42,6 +42,7 @@ static void *cyclic(void *context)
 	struct error ignored = ERROR_INIT;
 
 	realtime_thread(&p->setup.realtime);
+	realtime_leave_restartable_sequences();
 	p->setup.tid = (int)syscall(SYS_gettid);
 	capability_keep_only(0, &ignored);
 	sem_post(&p->ready);

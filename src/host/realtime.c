@@ -305,16 +305,12 @@ static void touch_stack(void)
 		room[i] = 1;
 }
 
-/*
- * glibc registers each thread for restartable sequences, which it uses for sched_getcpu() alone; the kernel then writes the
- * CPU's number into the thread's memory after each sleep. A thread that wakes up thousands of times a second does better
- * without. Where it is not registered, or under another size, nothing changes.
- */
-static void leave_restartable_sequences(void)
+void realtime_leave_restartable_sequences(void)
 {
 #ifdef RSEQ_SIG
 	struct rseq *area = (struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset);
 
+	/* where it is registered under another size, nothing changes */
 	if (__rseq_size)
 		syscall(SYS_rseq, area, sizeof(*area), RSEQ_FLAG_UNREGISTER, RSEQ_SIG);
 #endif
@@ -327,7 +323,6 @@ void realtime_thread(struct realtime *rt)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	touch_stack();
-	leave_restartable_sequences();
 	prctl(PR_SET_TIMERSLACK, 1UL, 0, 0, 0); /* matters where no real-time policy could be had */
 	pin(rt);
 	set_policy(rt);

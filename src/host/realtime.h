@@ -69,6 +69,13 @@ void realtime_process(struct realtime *rt);
 void realtime_thread(struct realtime *rt);
 
 /*
+ * glibc registers each thread for restartable sequences, which it uses for sched_getcpu() alone; the kernel then writes the
+ * CPU's number into the thread's memory after each sleep. Of the calling thread no more: its wake-ups are cheaper, and
+ * earlier by some 100 ns, than those of other programs. So it is not for a thread that measures what theirs would be.
+ */
+void realtime_leave_restartable_sequences(void);
+
+/*
  * Undoes realtime_process(). Harmless after realtime_init() alone, and twice. `rt` still tells what was in force, for
  * the summary.
  */

@@ -47,6 +47,7 @@ static void *cpu_known(void *arg)
 	long known = 0;
 
 	realtime_thread(rt);
+	realtime_leave_restartable_sequences();
 #ifdef RSEQ_SIG
 	const volatile struct rseq *area =
 		(void *)((char *)__builtin_thread_pointer() + __rseq_offset);

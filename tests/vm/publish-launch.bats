@@ -58,7 +58,7 @@ between() {
 	[ "$status" -eq 0 ]
 	[ "$(value pacing)" = timer ]
 	[ "$(value sent)" -eq 200 ] || grep -q '"sent": 200' /tmp/out.json
-	between 3000 "$(figure wakeup user p50_ns)" 9000
+	between 2000 "$(figure wakeup user p50_ns)" 9000
 	between 4000 "$(figure launch_error sw p50_ns)" 20000
 }
 
