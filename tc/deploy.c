@@ -387,6 +387,16 @@ static int adopt_previous(struct applying *a)
 				    "restores first",
 				    a->device->link.name, a->device->link.name);
 	}
+	if (state_is_held(&previous)) {
+		error_system(a->err,
+			     "%s: a publisher (process %d, %s) has deployed its schedule for as "
+			     "long as it runs; end it "
+			     "first, or `tsnpub schedule clear %s`",
+			     a->device->link.name, previous.process.pid, previous.file,
+			     a->device->link.name);
+		state_free(&previous);
+		return -1;
+	}
 	if (previous.step == STATE_UNCONFIRMED && process_lives(previous.guard)) {
 		state_free(&previous);
 		return error_system(a->err,

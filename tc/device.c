@@ -302,7 +302,7 @@ int device_wait_carrier(struct netlink *nl, struct device *device, int64_t timeo
 {
 	int64_t end = clock_now_ns(CLOCK_MONOTONIC) + timeout_ns;
 	struct link_monitor *monitor = NULL;
-	char name[LINK_NAME];
+	char name[LINK_NAME], text[DURATION_TEXT];
 	struct link_info now;
 	int result = -1;
 
@@ -326,9 +326,9 @@ int device_wait_carrier(struct netlink *nl, struct device *device, int64_t timeo
 
 		if (left <= 0) {
 			error_system(err,
-				     "%s: no carrier within %lld s; plug the cable in and look at "
+				     "%s: no carrier within %s; plug the cable in and look at "
 				     "the peer (ethtool %s)",
-				     device->link.name, (long long)(timeout_ns / NSEC_PER_SEC),
+				     device->link.name, format_duration(timeout_ns, text),
 				     device->link.name);
 			goto out;
 		}

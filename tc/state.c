@@ -124,6 +124,12 @@ int state_parse(const json_t *json, struct state *state)
 	return 0;
 }
 
+bool state_is_held(const struct state *state)
+{
+	return state->step == STATE_UNCONFIRMED && !state->deadline_ns &&
+	       process_lives(state->guard);
+}
+
 bool state_link_changed(const struct state *state, uint32_t changes)
 {
 	return state->step != STATE_APPLYING && state->carrier_changes >= 0 &&

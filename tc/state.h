@@ -62,6 +62,9 @@ int state_remove(const char *interface, struct error *err);
 /* Names of the interfaces of this network namespace that have a record; at most `room`. Returns their number. */
 unsigned state_list(char names[][16], unsigned room);
 
+/* A publisher has deployed it, for as long as it runs. */
+bool state_is_held(const struct state *state);
+
 /*
  * Gates in the kernel (mode software) are stopped by it, for good, when the link goes down, which no dump tells. True when
  * the link's carrier has changed since the schedule was applied. `changes`: its count now.

@@ -130,6 +130,12 @@ static int confirm(const char *interface, struct error *err)
 	if (state.step == STATE_APPLIED) {
 		printf("%s: nothing to confirm: the schedule stays\n", interface);
 		result = 0;
+	} else if (state_is_held(&state)) {
+		error_input(err,
+			    "%s: nothing to confirm: the schedule is a publisher's (process %d), "
+			    "which takes it back "
+			    "at its end; `tsnpub schedule apply` installs one that stays",
+			    interface, state.process.pid);
 	} else if (state.step != STATE_UNCONFIRMED) {
 		error_system(err, "%s: the apply was cut off; `tsnpub schedule clear %s` restores",
 			     interface, interface);

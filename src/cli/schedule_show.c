@@ -133,8 +133,7 @@ static const char *step_text(const struct state *state, char buffer[300])
 	else if (state->step == STATE_BROKEN)
 		snprintf(buffer, 300, "a rollback failed; `tsnpub schedule clear %s` tries again",
 			 state->interface);
-	else if (state->step == STATE_UNCONFIRMED && !state->deadline_ns &&
-		 process_lives(state->guard))
+	else if (state_is_held(state))
 		snprintf(buffer, 300,
 			 "applied from %s for as long as process %d runs, then taken back",
 			 state->file, state->process.pid);

@@ -39,11 +39,11 @@ in_windows() {
 	# the kernel stops the gates' timer when etf is put on a queue
 	file software "$FULL" "$LAUNCH" >a.yaml
 	tsnpub schedule apply a.yaml
-	gatewatch tsn0 tsn1 1000000 40 37000 5 0 | in_windows 5000 2
+	gatewatch tsn0 tsn1 1000000 40 37000 5 0 | in_windows 1000 2
 	veth
 	file software "$FULL" '' '' v0 >b.yaml
 	tsnpub schedule apply b.yaml
-	gatewatch v0 v1 1000000 40 37000 7 5 0 | in_windows 20000
+	gatewatch v0 v1 1000000 40 37000 7 5 0 | in_windows 5000
 	tsnpub schedule clear v0
 }
 

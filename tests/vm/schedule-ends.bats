@@ -93,6 +93,10 @@ load schedule
 	tsnpub --config a.yaml --sync warn --apply --quiet --duration 60s 2>/dev/null &
 	sleep 2
 	dump | grep -q taprio
+	run tsnpub schedule apply a.yaml
+	refused 3 "tsn0: a publisher (process $!, a.yaml) has deployed its schedule for as long as it runs"
+	run tsnpub schedule confirm tsn0
+	refused 2 "nothing to confirm: the schedule is a publisher's (process $!)"
 	kill -KILL $!
 	sleep 1
 	dump | diff before -

@@ -60,7 +60,7 @@ load schedule
 	file full-offload "$FULL" >a.yaml
 	run tsnpub schedule apply a.yaml --carrier-timeout 2s
 	[ "$status" = 3 ]
-	[[ $output == *"no carrier within 2 s"* ]]
+	[[ $output == *"no carrier within 2s"* ]]
 	[[ $(ip -o link show tsn0) != *",UP"* ]]
 }
 
