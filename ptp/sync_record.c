@@ -20,6 +20,10 @@ void sync_record_make(const struct sync_snapshot *s, const struct sync_report *r
 		record->status |= SYNC_HAVE_MASTER;
 		record->master_offset = s->time_status.master_offset_ns;
 	}
+	/* one that was lost leaves a clock that runs free, and that it is off by nobody knows */
+	if (sync_port_state(s) == PORT_MASTER && s->have_time_status &&
+	    !s->time_status.gm_present && !s->began_as_slave)
+		record->status |= SYNC_MASTER;
 	if (s->have_phc) {
 		record->status |= SYNC_HAVE_PHC;
 		record->phc_offset = s->phc.tai_offset_ns;

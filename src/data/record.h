@@ -89,6 +89,7 @@ struct wake_record {
 #define SYNC_HAVE_MASTER 2 /* master_offset is valid */
 #define SYNC_HAVE_PHC 4 /* phc_offset is valid */
 #define SYNC_MARKED 8 /* the clocks count as lost, and frames of this moment are marked unsynced */
+#define SYNC_MASTER 16 /* this clock is the grandmaster: what it tells is right by definition */
 
 /* How far the clocks were apart: one a second. */
 struct sync_record {

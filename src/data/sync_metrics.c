@@ -41,6 +41,8 @@ static void widen(struct sync_errors *e, const struct sync_record *r)
 		e->has_master = true;
 		e->master_ns = larger(e->master_ns, r->master_offset);
 	}
+	if (r->status & SYNC_MASTER)
+		e->has_master = e->is_master = true;
 	if (r->status & SYNC_HAVE_PHC) {
 		e->has_phc = true;
 		e->phc_ns = larger(e->phc_ns, r->phc_offset);
@@ -136,6 +138,11 @@ size_t sync_stability(const struct sync_series *s, struct stability rows[STABILI
 	*used = best;
 	*interval_s = (double)usual / 1e9;
 	return stability_table(s->offset + best_first, best, *interval_s, rows, STABILITY_ROWS);
+}
+
+bool clock_is_master(const struct sync_metrics *m)
+{
+	return m->counted.is_master || m->marked.is_master;
 }
 
 int64_t clock_uncertainty_ns(const struct sync_metrics *m, enum stamp_source source)

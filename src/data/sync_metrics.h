@@ -25,6 +25,7 @@ struct sync_series {
 /* The largest amounts, ns. */
 struct sync_errors {
 	bool has_master, has_phc;
+	bool is_master; /* the grandmaster, at times at least: its own offset from it is 0 */
 	int64_t master_ns, phc_ns; /* of each offset */
 	int64_t window_ns; /* of a reading of the PHC */
 };
@@ -59,5 +60,8 @@ size_t sync_stability(const struct sync_series *series, struct stability rows[ST
  * are of the figures, unless all of them were. -1: no record tells.
  */
 int64_t clock_uncertainty_ns(const struct sync_metrics *metrics, enum stamp_source source);
+
+/* Was this clock a grandmaster? Two of them may be any time apart. */
+bool clock_is_master(const struct sync_metrics *metrics);
 
 #endif

@@ -78,6 +78,7 @@ static struct uncertainty uncertainty_of(const struct analysis *a, enum stamp_so
 	};
 
 	if (u.sender_ns >= 0 && u.receiver_ns >= 0 &&
+	    !(clock_is_master(&a->tx_sync) && clock_is_master(&a->rx_sync)) &&
 	    __builtin_add_overflow(u.sender_ns, u.receiver_ns, &u.total_ns))
 		u.total_ns = INT64_MAX;
 	return u;
@@ -122,6 +123,8 @@ static void print_uncertainty(FILE *out, const struct analysis *a, const struct 
 		print_side(out, ", receiver", u.receiver_ns);
 		if (u.total_ns >= 0)
 			fprintf(out, ", together +-%" PRId64 " ns", u.total_ns);
+		else if (u.sender_ns >= 0 && u.receiver_ns >= 0)
+			fputs(", together not known: both are grandmasters", out);
 		fputc('\n', out);
 	}
 	if (told)

@@ -166,6 +166,24 @@ static void a_loss_whose_frames_are_marked_adds_no_uncertainty(void **state)
 	sync_metrics_free(&m);
 }
 
+static void a_grandmaster_is_right_by_definition(void **state)
+{
+	struct sync_metrics m = { 0 };
+	struct sync_record r = sync_at(0, 3);
+
+	(void)state;
+	r.status = SYNC_GOOD | SYNC_HAVE_PHC;
+	sync_metrics_add(&m, &r);
+	assert_int_equal(clock_uncertainty_ns(&m, SOURCE_HW), -1);
+	assert_false(clock_is_master(&m));
+	r.status |= SYNC_MASTER;
+	sync_metrics_add(&m, &r);
+	assert_int_equal(clock_uncertainty_ns(&m, SOURCE_HW), 0);
+	assert_int_equal(clock_uncertainty_ns(&m, SOURCE_XDP), 9 + 500);
+	assert_true(clock_is_master(&m));
+	sync_metrics_free(&m);
+}
+
 static void hostile_times_do_no_harm(void **state)
 {
 	static const int64_t times[] = { INT64_MIN, INT64_MAX, 0, INT64_MIN, -1, INT64_MAX };
@@ -198,6 +216,7 @@ int main(void)
 		cmocka_unit_test(gaps_are_left_out_of_the_table),
 		cmocka_unit_test(rms_and_uncertainty),
 		cmocka_unit_test(a_loss_whose_frames_are_marked_adds_no_uncertainty),
+		cmocka_unit_test(a_grandmaster_is_right_by_definition),
 		cmocka_unit_test(hostile_times_do_no_harm),
 	};
 

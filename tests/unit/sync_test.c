@@ -530,6 +530,13 @@ static void the_record_of_a_second(void **state)
 	sync_record_make(&s, &report, 7, &record);
 	assert_int_equal(record.status, 0);
 	assert_int_equal(record.master_offset, 0);
+	/* the grandmaster; and one that has lost its own */
+	s.ports[0].ds.state = PORT_MASTER;
+	sync_record_make(&s, &report, 7, &record);
+	assert_int_equal(record.status, SYNC_MASTER);
+	s.began_as_slave = true;
+	sync_record_make(&s, &report, 7, &record);
+	assert_int_equal(record.status, 0);
 }
 
 int main(void)
