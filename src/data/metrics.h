@@ -62,7 +62,7 @@ struct tx_metrics {
 	uint64_t other_frames;
 	int64_t last_wake;
 	size_t count;
-	size_t hand; /* of the clock that finds a pair to give up */
+	struct tx_stream *former; /* of the record before; none is given up */
 	struct tx_stream *streams[METRICS_STREAMS];
 	uint16_t slots[2 * METRICS_STREAMS]; /* hash of (run, stream) to index + 1 */
 };

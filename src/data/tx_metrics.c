@@ -118,9 +118,7 @@ static bool add_frame(struct tx_metrics *m, struct tx_stream **former, const str
 
 void tx_metrics_add(struct tx_metrics *m, const struct tx_record *r)
 {
-	struct tx_stream *former = NULL;
-
-	if (r->stream == RECORD_STREAM_SYNC || !add_frame(m, &former, r))
+	if (r->stream == RECORD_STREAM_SYNC || !add_frame(m, &m->former, r))
 		return;
 	if (!(r->status & TX_UNSYNCED))
 		add_wake(m, r);

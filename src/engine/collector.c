@@ -92,7 +92,8 @@ static void finish(struct collector *c)
 		link = &c->ring[*link].next;
 	if (*link != NONE)
 		*link = w->next;
-	c->counts.missing_stamps += (uint64_t)__builtin_popcount(w->missing);
+	if (w->missing)
+		c->counts.missing_stamps += (uint64_t)__builtin_popcount(w->missing);
 	c->tail++;
 	c->settings.record(c->settings.context, &w->record);
 }
