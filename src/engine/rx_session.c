@@ -608,7 +608,8 @@ static int summarise(struct session *session, struct error *err)
 		return STATUS_SYSTEM;
 	if (session->out_of_sync)
 		return STATUS_BAR_MISSED;
-	return (!verdict.judged || verdict.met) && session->metrics->count ? STATUS_GOOD : STATUS_BAR_MISSED;
+	return (!verdict.judged || verdict.met) && session->metrics->count ? STATUS_GOOD
+									   : STATUS_BAR_MISSED;
 }
 
 int rx_session_run(const struct rx_session_options *options, struct error *err)
