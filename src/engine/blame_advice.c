@@ -171,8 +171,10 @@ static void on_thread(const struct place *place, const struct blame_part *part)
 		    "it was in kernel code that is not preempted: taskset -p -c %s %u, and use a "
 		    "PREEMPT_RT kernel",
 		    place->others, part->number);
+	else if (part->priority)
+		say(place, "lower its priority: chrt -f -p 1 %u", part->number);
 	else
-		say(place, "lower its priority: chrt -o -p 0 %u", part->number);
+		say(place, "it was in kernel code that is not preempted: use a PREEMPT_RT kernel");
 }
 
 char *blame_advice(const struct blame_part *part, const char *symbol, int cpu, const char *others,

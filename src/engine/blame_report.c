@@ -220,8 +220,9 @@ void blame_print(FILE *out, const struct blame_tally *tally, const struct blame 
 				format_duration(tally->threshold_ns, threshold));
 	} else {
 		rank(tally, blame, ranking);
-		fprintf(out, "  %" PRIu64 " late %s looked at, %.1f us in all", tally->late,
-			tally->frames ? "frames" : "wake-ups", (double)tally->late_ns / 1e3);
+		fprintf(out, "  %" PRIu64 " late %s%s looked at, %.1f us in all", tally->late,
+			tally->frames ? "frame" : "wake-up", tally->late == 1 ? "" : "s",
+			(double)tally->late_ns / 1e3);
 		if (tally->unkept)
 			fprintf(out, "; %" PRIu64 " more could not be kept", tally->unkept);
 		fprintf(out, "\n\n  %10s %12s %8s  culprit, by the worst\n", "worst us", "total us",
