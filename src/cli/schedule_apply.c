@@ -19,6 +19,7 @@
 #include "tc/deployment_json.h"
 #include "tc/timeline.h"
 
+#define PROOF_AHEAD_MAX_NS (60 * NSEC_PER_SEC)
 #define CARRIER_DEFAULT (15 * NSEC_PER_SEC)
 
 struct apply_options {
@@ -129,11 +130,20 @@ static int prove(void *context, struct error *err)
 	struct hwtstamp *stamping = NULL;
 	struct timespec until = ns_to_timespec(applied->result->base_ns);
 	struct error later = ERROR_INIT;
+	char ahead[DURATION_TEXT];
 	bool hw;
 	int result;
 
 	if (!deployment_has_gates(deployment))
 		return error_input(err, "--prove: mode mqprio has no gates to prove");
+	if (applied->result->base_ns - tai_now_ns() > PROOF_AHEAD_MAX_NS)
+		return error_input(err,
+				   "--prove: the base time lies %s ahead, and the gates cannot be "
+				   "seen before; write "
+				   "base-time: auto, or leave --prove out",
+				   format_duration((applied->result->base_ns - tai_now_ns()) /
+							   NSEC_PER_SEC * NSEC_PER_SEC,
+						   ahead));
 	if (hwtstamp_enable(device->link.name, HWTSTAMP_WANT_TX, &stamping, &report, err))
 		return -1;
 	hw = report.granted & HWTSTAMP_WANT_TX;

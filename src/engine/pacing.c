@@ -40,6 +40,7 @@ int pacing_parse(const char *what, const char *text, enum pacing_kind *kind, str
 /* What stands on the queues of all streams together. */
 struct overview {
 	unsigned with_etf, with_gate;
+	bool keeps_launch; /* of some frame, behind etf without offload or taprio that makes launch times */
 	const struct stream *without_etf; /* one of them */
 	const struct stream *any_etf;
 	struct qdisc_path etf_path;
@@ -53,6 +54,10 @@ static void look(const struct pacing_facts *facts, struct overview *o)
 		struct qdisc_path path = qdisc_path_of(facts->qdiscs, stream->priority);
 
 		o->with_gate += path.taprio != NULL;
+		o->keeps_launch |= path.etf ? !(path.etf->etf_flags & TC_ETF_OFFLOAD_ON)
+					    : path.taprio &&
+						      path.taprio->taprio_flags &
+							      TCA_TAPRIO_ATTR_FLAG_TXTIME_ASSIST;
 		if (!path.etf) {
 			o->without_etf = stream;
 			continue;
@@ -256,7 +261,7 @@ int pacing_choose(const struct pacing_request *request, const struct pacing_fact
 	struct overview o;
 
 	look(facts, &o);
-	*pacing = (struct pacing){ .kind = request->kind };
+	*pacing = (struct pacing){ .kind = request->kind, .no_hw_stamps = o.keeps_launch };
 	if (o.with_etf && o.with_etf < facts->count)
 		return error_system(err,
 				    "%s: etf stands on the queue of stream %u (priority %u), but "

@@ -53,6 +53,11 @@ struct pacing {
 	enum pacing_kind kind;
 	bool deadline_mode;
 	bool offloaded; /* etf: the NIC launches */
+	/*
+	 * Frames have launch times that no NIC takes off them: the kernel then gives the NIC's TX stamp as one of its own
+	 * (skb_is_swtx_tstamp()).
+	 */
+	bool no_hw_stamps;
 	int64_t delta_ns; /* etf's */
 	/* for struct cycle_settings */
 	int64_t lead_ns, late_max_ns, span_ns;

@@ -104,11 +104,12 @@ static int set_up_stamps(struct publisher *p, const struct ethtool_stamping *sta
 		can |= STAMP_SW;
 	if ((stamping->so_timestamping & SOF_TIMESTAMPING_TX_HARDWARE) && stamping->phc_index >= 0)
 		can |= STAMP_HW;
-	/* a launch time that no NIC takes off a frame makes the kernel give the NIC's stamp as one of its own */
-	if (can & STAMP_HW && s->pacing.kind == PACING_LAUNCH_TIME && !s->pacing.offloaded) {
+	if (can & STAMP_HW && s->pacing.no_hw_stamps) {
 		can &= ~STAMP_HW;
 		snprintf(s->stamps_note, sizeof(s->stamps_note),
-			 "%s: no hardware TX stamps behind etf without offload", s->link.name);
+			 "%s: no hardware TX stamps: no NIC takes the launch time off a frame (etf "
+			 "without offload)",
+			 s->link.name);
 	}
 	s->stamps = p->options.stamps_auto ? can & (STAMP_SW | STAMP_HW) : p->options.stamps & can;
 	if (!s->stamps_note[0] && !p->options.stamps_auto && s->stamps != p->options.stamps)

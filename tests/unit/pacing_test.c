@@ -212,6 +212,34 @@ static void the_lead_keeps_within_what_the_nic_takes(void **state)
 	assert_int_equal(pacing.lead_ns, 650 * US);
 }
 
+static void launch_times_that_stay_with_a_frame_cost_the_nics_stamps(void **state)
+{
+	(void)state;
+	reset();
+	streams[0].priority = 1;
+	assert_int_equal(choose(), 0);
+	assert_false(pacing.no_hw_stamps);
+	add_root("taprio");
+	assert_int_equal(choose(), 0);
+	assert_false(pacing.no_hw_stamps);
+	/* taprio makes the launch times */
+	list[0].taprio_flags = TCA_TAPRIO_ATTR_FLAG_TXTIME_ASSIST;
+	assert_int_equal(choose(), 0);
+	assert_true(pacing.no_hw_stamps);
+	/* the NIC takes them */
+	add_etf(1, 150 * US, TC_ETF_OFFLOAD_ON | TC_ETF_SKIP_SOCK_CHECK);
+	assert_int_equal(choose(), 0);
+	assert_false(pacing.no_hw_stamps);
+	list[0].taprio_flags = 0;
+	list[1].etf_flags = 0;
+	assert_int_equal(choose(), 0);
+	assert_true(pacing.no_hw_stamps);
+	/* on the other class */
+	streams[0].priority = 0;
+	assert_int_equal(choose(), 0);
+	assert_false(pacing.no_hw_stamps);
+}
+
 static void launch_times_beside_mqprio_in_hardware(void **state)
 {
 	(void)state;
@@ -368,6 +396,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_paced_is_refused),
 		cmocka_unit_test(the_lead_keeps_within_what_the_nic_takes),
 		cmocka_unit_test(gates_give_base_and_slot),
+		cmocka_unit_test(launch_times_that_stay_with_a_frame_cost_the_nics_stamps),
 		cmocka_unit_test(launch_times_beside_mqprio_in_hardware),
 		cmocka_unit_test(etf_names_the_priorities_it_drops),
 		cmocka_unit_test(qdiscs_are_read_from_messages_of_any_kind),

@@ -76,7 +76,7 @@ in_windows() {
 	good
 	says "of class 'control' left between" '(TX stamp sw)' '(TX stamp hw)'
 	run tsnpub --iface tsn0 --priority 7 --cycle 1ms --offset 50us --sync ignore --count 50
-	says 'tsn0: no hardware TX stamps behind etf without offload'
+	says 'tsn0: no hardware TX stamps: no NIC takes the launch time off a frame (etf without offload)'
 	[[ $output != *'stamps that did not come'* ]]
 	tsnpub schedule clear
 	file full-offload "$FULL" ', launch-time: {delta: 200us, offload: off}' >c.yaml
@@ -105,6 +105,11 @@ in_windows() {
 	run tsnpub schedule apply b.yaml --prove
 	[ "$status" = 2 ]
 	[[ $output == *"mode mqprio has no gates to prove"*"everything is as it was"* ]]
+	dump | diff before -
+	file full-offload "  base-time: $(($(date +%s) + 600))s
+$FULL" >c.yaml
+	run tsnpub schedule apply c.yaml --prove
+	refused 2 '--prove: the base time lies ' ' ahead, and the gates cannot be seen before' 'everything is as it was'
 	dump | diff before -
 }
 
