@@ -146,6 +146,7 @@ static int make_directory(struct error *err)
 static int write_json(const char *interface, const json_t *json, struct error *err)
 {
 	char path[128], temporary[128];
+	FILE *out;
 	int fd;
 
 	if (make_directory(err))
@@ -156,13 +157,18 @@ static int write_json(const char *interface, const json_t *json, struct error *e
 	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return error_errno(err, errno, "%s: cannot be written", temporary);
-	if (json_dumpfd(json, fd, JSON_COMPACT) || fsync(fd)) {
+	/* with a buffer: json_dumpfd() writes each token by itself, some 600 calls a record */
+	out = fdopen(fd, "w");
+	if (!out || json_dumpf(json, out, JSON_COMPACT) || fflush(out) || fsync(fd)) {
 		error_errno(err, errno, "%s: cannot be written", temporary);
-		close(fd);
+		if (out)
+			fclose(out);
+		else
+			close(fd);
 		unlink(temporary);
 		return -1;
 	}
-	close(fd);
+	fclose(out);
 	if (rename(temporary, path)) {
 		error_errno(err, errno, "%s: cannot be written", path);
 		unlink(temporary);

@@ -164,6 +164,7 @@ static int save(struct fix *fix, struct error *err)
 	json_t *list = json_array(), *root;
 	char temporary[FACT_PATH_MAX + 8];
 	int fd, reason = 0;
+	FILE *out;
 
 	for (size_t i = 0; i < fix->count; i++) {
 		const struct entry *e = &fix->entries[i];
@@ -189,9 +190,13 @@ static int save(struct fix *fix, struct error *err)
 	snprintf(temporary, sizeof(temporary), "%s.new", fix->path);
 	unlink(temporary);
 	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0 || !root || json_dumpfd(root, fd, JSON_INDENT(1)) || fsync(fd))
+	/* with a buffer: json_dumpfd() writes each token by itself */
+	out = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!out || !root || json_dumpf(root, out, JSON_INDENT(1)) || fflush(out) || fsync(fd))
 		reason = errno ? errno : EIO;
-	if (fd >= 0)
+	if (out)
+		fclose(out);
+	else if (fd >= 0)
 		close(fd);
 	if (!reason && rename(temporary, fix->path))
 		reason = errno;
