@@ -159,6 +159,12 @@ drop:
 	return NETDEV_TX_OK;
 }
 
+/* A wake-up of the worker for each frame would be a third of the work that a frame makes. */
+void tsnsim_port_tidy(struct tsnsim_port *port)
+{
+	queue_delayed_work(system_wq, &port->garbage_work, msecs_to_jiffies(10));
+}
+
 /* Drops all queued frames and those on the cable towards the port. Lock held. */
 static void port_flush(struct tsnsim_port *port)
 {
@@ -187,12 +193,13 @@ static void port_flush(struct tsnsim_port *port)
 		list_splice_tail_init(&port->txq[i].ring, &port->garbage);
 	}
 	list_splice_tail_init(&port->flight, &port->garbage);
-	queue_work(system_wq, &port->garbage_work);
+	tsnsim_port_tidy(port);
 }
 
 static void garbage_work(struct work_struct *work)
 {
-	struct tsnsim_port *port = container_of(work, struct tsnsim_port, garbage_work);
+	struct tsnsim_port *port = container_of(to_delayed_work(work), struct tsnsim_port,
+						garbage_work);
 	struct tsnsim_frame *f, *next;
 	struct tsnsim_sched *s, *next_s;
 	unsigned long flags;
@@ -412,7 +419,7 @@ static void port_init(struct tsnsim_port *port)
 	INIT_LIST_HEAD(&port->flight);
 	INIT_LIST_HEAD(&port->garbage);
 	INIT_LIST_HEAD(&port->retired);
-	INIT_WORK(&port->garbage_work, garbage_work);
+	INIT_DELAYED_WORK(&port->garbage_work, garbage_work);
 	INIT_WORK(&port->reset_work, reset_work);
 	INIT_DELAYED_WORK(&port->bounce_work, bounce_work);
 	hrtimer_init(&port->tx_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);
@@ -502,8 +509,8 @@ void tsnsim_port_free(struct tsnsim_port *port)
 	for (i = 0; i < port->n_vec; i++)
 		hrtimer_cancel(&port->vec[i].hold_timer);
 	kick_all_cpus_sync();
-	cancel_work_sync(&port->garbage_work);
-	garbage_work(&port->garbage_work);
+	cancel_delayed_work_sync(&port->garbage_work);
+	garbage_work(&port->garbage_work.work);
 	kfree(port->oper);
 	kfree(port->admin);
 	for (i = 0; i < port->n_vec; i++)

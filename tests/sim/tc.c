@@ -232,7 +232,7 @@ static void scheds_retire(struct tsnsim_port *port, bool oper)
 		list_add_tail(&port->oper->retired, &port->retired);
 	if (oper)
 		port->oper = NULL;
-	queue_work(system_wq, &port->garbage_work);
+	tsnsim_port_tidy(port);
 }
 
 static void queues_reset_cycles(struct tsnsim_port *port)

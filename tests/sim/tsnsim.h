@@ -282,7 +282,7 @@ struct tsnsim_port {
 	s64 tx_armed, rx_armed;		/* raw time they are set to */
 	struct list_head flight;	/* frames on the cable towards this port, by arrival */
 	struct list_head garbage;	/* frames to free in process or softirq context */
-	struct work_struct garbage_work;
+	struct delayed_work garbage_work;
 
 	struct tsnsim_phc phc;
 	struct kernel_hwtstamp_config hwtstamp;
@@ -396,6 +396,8 @@ void tsnsim_port_twin(struct tsnsim_port *port, struct tsnsim_frame *f);
 void tsnsim_link_update(struct tsnsim_pair *pair);
 /* Carrier off for bounce_ms, rings emptied, PHC moved a little: a reset of the part. */
 void tsnsim_port_reset(struct tsnsim_port *port);
+/* Has what is in garbage and retired freed by a worker, soon. Lock held. */
+void tsnsim_port_tidy(struct tsnsim_port *port);
 /* The model has no room between now and an earlier decision: call after a change. Lock held. */
 static inline void tsnsim_port_decided(struct tsnsim_port *port, s64 now)
 {

@@ -68,7 +68,7 @@ static bool goes_before(const struct departure *a, const struct departure *b)
 static void garbage(struct tsnsim_port *port, struct tsnsim_frame *f)
 {
 	if (list_empty(&port->garbage))
-		queue_work(system_wq, &port->garbage_work);
+		tsnsim_port_tidy(port);
 	list_add_tail(&f->node, &port->garbage);
 }
 
@@ -357,7 +357,7 @@ static void promote(struct tsnsim_port *port, s64 now)
 
 	if (old) {
 		list_add_tail(&old->retired, &port->retired);
-		queue_work(system_wq, &port->garbage_work);
+		tsnsim_port_tidy(port);
 	}
 }
 
