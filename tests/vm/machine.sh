@@ -50,7 +50,7 @@ machine_state()
 	echo "$build/$kernel/$key.state"
 }
 
-# machine_boot STATE: boots this shape until it waits for its payload and saves it
+# machine_boot STATE: boots this shape until it waits for its payload and saves it; status 71 if it does not get there
 machine_boot()
 {
 	local state=$1 work word rc=0
@@ -81,7 +81,9 @@ machine_boot()
 	if [ "$word" != ready ] || [ "$rc" != 0 ] || [ ! -s "$state.new" ]; then
 		tail -n 40 "$work/console" "$work/qemu.log" >&2 || true
 		rm -rf "$work" "$state.new"
-		die "the guest did not boot (end of its console above)"
+		# nothing is missing on this machine (that would be status 3): a fault, as of a guest that dies later
+		say "the guest did not boot (end of its console above)"
+		exit 71
 	fi
 	mv "$state.new" "$state"
 	rm -rf "$work"
