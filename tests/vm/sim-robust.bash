@@ -32,10 +32,10 @@ no_leak()
 
 	unload_under_traffic ideal
 	before=$(free_kb)
-	unload_under_traffic i225 ls1028a
+	unload_under_traffic i225 i226 i210 ls1028a
 	after=$(free_kb)
 	# the module itself counts its frames, and warns if one is left
-	echo "free memory: $before kB before, $after kB after 1200 frames in two loads and unloads"
+	echo "free memory: $before kB before, $after kB after 2400 frames in four loads and unloads"
 	[ $((before - after)) -lt 600 ]
 	[ ! -e /sys/kernel/debug/tsnsim ]
 	fails grep -q tsn /proc/interrupts
@@ -44,7 +44,17 @@ no_leak()
 
 namespace_deletion()
 {
-	ports model=ideal pairs=2
+	local model
+
+	for model; do
+		echo "$model"
+		namespaces_with_ports $model
+	done
+}
+
+namespaces_with_ports()
+{
+	ports model=$1 pairs=2
 	ip netns add a
 	ip netns add b
 	ip link set tsn0 netns a

@@ -9,7 +9,7 @@ load sim-robust.bash
 setup_file() { modprobe sch_taprio; modprobe sch_etf; modprobe sch_mqprio; }
 
 @test "loaded and unloaded under traffic: nothing leaks, nothing is left" { no_leak; }
-@test "a namespace is deleted with ports inside" { namespace_deletion; }
+@test "all models: a namespace is deleted with ports inside" { namespace_deletion ideal i225 i226 i210 ls1028a; }
 @test "all models: schedules, link, clock, rings, XDP change under load" { change_under_load ideal i225 i226 i210 ls1028a; }
 
 @test "module parameters out of range are refused with a message" {
