@@ -41,7 +41,7 @@ UNIT_SOURCES := $(wildcard tests/unit/*_test.c)
 UNIT_TESTS := $(UNIT_SOURCES:tests/unit/%.c=$(BUILD)/unit/%)
 # programs of the tests' own: one source file each
 TOOLS := $(patsubst %.c,$(BUILD)/tools/%,$(notdir $(filter-out %.bpf.c,$(wildcard tests/netns/*.c tests/bench/*.c tests/vm/*.c))))
-PRELOADS := $(patsubst %.c,$(BUILD)/tools/%.so,$(notdir $(wildcard tests/bench/preload/*.c)))
+PRELOADS := $(patsubst %.c,$(BUILD)/tools/%.so,$(notdir $(wildcard tests/bench/preload/*.c tests/vm/preload/*.c)))
 MAN_PAGES := $(patsubst man/%.scd,$(BUILD)/man/%,$(wildcard man/*.scd))
 NETNS_TESTS := $(wildcard tests/netns/*.bats)
 
@@ -83,6 +83,10 @@ $(BUILD)/tools/%: tests/bench/%.c $(BUILD)/libtsnpub.a | $(SKELETONS)
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(BUILD)/libtsnpub.a $(LIBS)
 
 $(BUILD)/tools/%.so: tests/bench/preload/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -fPIC -shared -o $@ $<
+
+$(BUILD)/tools/%.so: tests/vm/preload/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -fPIC -shared -o $@ $<
 

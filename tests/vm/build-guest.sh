@@ -51,6 +51,21 @@ copy_libraries()
 	done
 }
 
+# Of the 53 ms of virtual time that bats needs for a test without content, the half: its library, which refers to itself, is
+# read once by each process, without its comments; the time of day comes from the shell; our tracing is put in.
+quicken_bats()
+{
+	local lib=$1/usr/lib/bats-core name
+	for name in common tracing; do
+		sed -i -e "1i [ -z \"\${bats_has_$name:-}\" ] || return 0; bats_has_$name=1" -e '/^[[:space:]]*#/d' "$lib/$name.bash"
+	done
+	sed -i 's/^bats_setup_tracing()/bats_setup_tracing_of_bats()/' "$lib/tracing.bash"
+	cat "$vm_dir/guest/bats-tracing.bash" >>"$lib/tracing.bash"
+	sed -i -e '/^[[:space:]]*#/d' "$lib/test_functions.bash"
+	sed -i -e 's/\$(date +%s%N)/${EPOCHREALTIME\/.}000/' -e 's/if ! mkdir -p "\$tests_tmpdir"/if ! { [ -d "$tests_tmpdir" ] || mkdir -p "$tests_tmpdir"; }/' \
+		"$1/usr/libexec/bats-core/bats-exec-test"
+}
+
 add_programs()
 {
 	local stage=$1 root=$root_dir name path real applet
@@ -76,8 +91,8 @@ add_programs()
 	ln -sf bash "$stage/bin/sh"
 	cp "$root/usr/bin/bats" "$stage/usr/bin/"
 	cp -a "$root/usr/lib/bats-core" "$stage/usr/lib/"
-	cat "$vm_dir/guest/bats-tracing.bash" >>"$stage/usr/lib/bats-core/tracing.bash"
-	[ ! -d "$root/usr/libexec/bats-core" ] || cp -a "$root/usr/libexec/bats-core" "$stage/usr/libexec/"
+	cp -a "$root/usr/libexec/bats-core" "$stage/usr/libexec/"
+	quicken_bats "$stage"
 	printf 'root:x:0:0:root:/root:/bin/bash\n_chrony:x:100:100::/var/lib/chrony:/bin/false\nnobody:x:65534:65534::/:/bin/false\n' \
 		>"$stage/etc/passwd"
 	printf 'root:x:0:\n_chrony:x:100:\nnogroup:x:65534:\n' >"$stage/etc/group"

@@ -7,8 +7,10 @@ four_classes="num_tc 4 map 0 1 2 3 queues 1@0 1@1 1@2 1@3"
 # ports [PARAMETER=VALUE...]: loads the module afresh and brings tsn0 and tsn1 up.
 ports()
 {
+	local i
+
 	grep -q '^tsnsim ' /proc/modules && rmmod tsnsim
-	sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1
+	for i in all default; do echo 1 >/proc/sys/net/ipv6/conf/$i/disable_ipv6; done
 	insmod /lab/modules/tsnsim.ko "$@" || return
 	ip link set tsn0 up
 	ip link set tsn1 up
@@ -28,27 +30,13 @@ carrier()
 	return 1
 }
 
-# probe ARGUMENTS...: simprobe; its lines in $lines, its values in ${F[FRAME.KEY]}, and the least and the greatest TX stamp
-# minus launch time in ${F[least]} and ${F[most]}. One awk does it all: bats traces every command of a test, and under
-# emulation a loop over words would take most of the test's time.
+# probe ARGUMENTS...: simprobe; its lines in $lines, its values in ${F[FRAME.KEY]} for the first 20 frames and the last, and
+# the least and the greatest TX stamp minus launch time of all in ${F[least]} and ${F[most]}
 declare -gA F
 probe()
 {
-	lines=$(simprobe "$@") || { echo "$lines"; return 1; }
-	eval "F=($(gawk -M '
-		$1 ~ /^[0-9]+$/ {
-			for (i = 2; i <= NF; i++) {
-				split($i, pair, "=")
-				value[pair[1]] = pair[2]
-				printf "[%s.%s]=%s ", $1, pair[1], pair[2]
-			}
-			if (value["launch"] == "-" || value["tx"] == "-")
-				next
-			error = value["tx"] - value["launch"]
-			if (!n++ || error < least) least = error
-			if (n == 1 || error > most) most = error
-		}
-		END { if (n) printf "[least]=%d [most]=%d", least, most }' <<<"$lines"))"
+	lines=$(simprobe -s /tmp/probe.words "$@") || { echo "$lines"; return 1; }
+	. /tmp/probe.words
 }
 
 # same WHAT GOT WANTED
@@ -71,16 +59,16 @@ fails()
 # stat PORT NAME: one of ethtool's counters.
 stat() { ethtool -S "$1" | awk -F': ' -v name="$2" '{ sub(/^ +/, "", $1) } $1 == name { print $2 }'; }
 
-# refused ERRNO COMMAND...: the kernel answers COMMAND's netlink request with that error.
+# refused ERRNO COMMAND...: the kernel answers COMMAND's netlink request or ioctl with that error.
 refused()
 {
-	local wanted=$1 trace
+	local wanted=$1 told
 
 	shift
-	trace=$(strace -f -e trace=recvmsg,write,ioctl "$@" 2>&1) || true
-	grep -q -- "error=-$wanted\b\|-1 $wanted " <<<"$trace" && return
+	told=$(LD_PRELOAD=/lab/bin/kernel_answers.so "$@" 2>&1) || true
+	[[ $told$'\n' == *"answer $wanted"$'\n'* ]] && return
 	echo "not refused with $wanted: $*"
-	grep -o 'error=-\w*\|^Error.*' <<<"$trace"
+	echo "$told"
 	return 1
 }
 

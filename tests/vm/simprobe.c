@@ -3,7 +3,7 @@
  * simprobe: sends described frames out of one simulated port, receives them on the other, and
  * prints one line for each with its launch time and its hardware stamps.
  *
- *   simprobe [-r] [-l LEAD_NS] [-e ETHERTYPE] [-w WAIT_MS] [-b BASE_TAI_NS] TX RX FRAMES...
+ *   simprobe [-r] [-l LEAD_NS] [-e ETHERTYPE] [-w WAIT_MS] [-b BASE_TAI_NS] [-s FILE] TX RX FRAMES...
  *   simprobe -x /dev/ptpN
  *
  * FRAMES is a comma-separated list: prio=0-15, len=60-9000 (without FCS), at=NS after the base
@@ -14,7 +14,9 @@
  *   "I prio=P len=L launch=NS|- tx=NS|- ntx=N rx=NS|- sw=NS|- nrx=N order=K err=0|ERRNO report=0|ERRNO"
  * (tx, rx: hardware stamps; sw: the kernel's stamp of the arrival, CLOCK_REALTIME)
  * and at last "other=N": received frames of the EtherType that it did not send, and "zero=N":
- * frames of zeros. -x: "precise NS", PHC minus CLOCK_REALTIME by the clock's cross time stamp, or
+ * frames of zeros. -s: the associative array F for a shell to source, too: [I.KEY]=VALUE of the first
+ * 20 frames and the last, and [least]= and [most]= of TX stamp minus launch time of all that have
+ * both. -x: "precise NS", PHC minus CLOCK_REALTIME by the clock's cross time stamp, or
  * "precise ERRNO-NAME".
  */
 #include <arpa/inet.h>
@@ -39,6 +41,7 @@
 
 #define MAX_FRAMES 400000
 #define MAX_LEN 9018
+#define SHELL_FRAMES 20 /* each word costs bash 40 us of virtual time */
 #define NONE INT64_MIN
 #define MAGIC 0x53494d50u
 
@@ -312,6 +315,47 @@ static void print_ns(const char *name, int64_t ns)
 		printf(" %s=%lld", name, (long long)ns);
 }
 
+static void print_shell(const char *path)
+{
+	FILE *out = fopen(path, "w");
+	int64_t least = INT64_MAX, most = INT64_MIN;
+	unsigned int i;
+
+	if (!out)
+		die(path);
+	fputs("F=(", out);
+	for (i = 0; i < n_frames; i++) {
+		const struct frame *f = &frames[i];
+		const struct {
+			const char *name;
+			int64_t value;
+		} words[] = {
+			{ "len", f->len }, { "launch", f->launch }, { "tx", f->tx },
+			{ "ntx", f->ntx }, { "rx", f->rx },         { "sw", f->sw },
+			{ "nrx", f->nrx }, { "order", f->order },
+		};
+
+		if (f->launch != NONE && f->tx != NONE) {
+			least = f->tx - f->launch < least ? f->tx - f->launch : least;
+			most = f->tx - f->launch > most ? f->tx - f->launch : most;
+		}
+		if (i >= SHELL_FRAMES && i != n_frames - 1)
+			continue;
+		for (size_t w = 0; w < sizeof(words) / sizeof(words[0]); w++) {
+			fprintf(out, "[%u.%s]=", i, words[w].name);
+			if (words[w].value == NONE)
+				fputs("- ", out);
+			else
+				fprintf(out, "%lld ", (long long)words[w].value);
+		}
+	}
+	if (most >= least)
+		fprintf(out, "[least]=%lld [most]=%lld", (long long)least, (long long)most);
+	fputs(")\n", out);
+	if (fclose(out))
+		die(path);
+}
+
 static int precise(const char *path)
 {
 	struct ptp_sys_offset_precise p = {};
@@ -337,12 +381,16 @@ int main(int argc, char **argv)
 	struct frame **sorted;
 	struct ifreq ifr = {};
 	unsigned int i;
+	const char *shell = NULL;
 	int opt, tx, rx;
 
-	while ((opt = getopt(argc, argv, "rl:e:w:b:x:")) != -1)
+	while ((opt = getopt(argc, argv, "rl:e:w:b:s:x:")) != -1)
 		switch (opt) {
 		case 'r':
 			txtime.flags = SOF_TXTIME_REPORT_ERRORS;
+			break;
+		case 's':
+			shell = optarg;
 			break;
 		case 'l':
 			lead = strtoll(optarg, NULL, 0);
@@ -362,7 +410,8 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	if (argc - optind < 3) {
-		fprintf(stderr, "usage: simprobe [-r] [-l LEAD] [-e TYPE] [-w MS] [-b BASE] TX RX "
+		fprintf(stderr, "usage: simprobe [-r] [-l LEAD] [-e TYPE] [-w MS] [-b BASE] [-s "
+				"FILE] TX RX "
 				"FRAMES...\n");
 		return 2;
 	}
@@ -403,6 +452,8 @@ int main(int argc, char **argv)
 		drain(tx, rx);
 	}
 
+	if (shell)
+		print_shell(shell);
 	printf("base %lld\n", (long long)base);
 	for (i = 0; i < n_frames; i++) {
 		struct frame *f = &frames[i];

@@ -2,7 +2,7 @@
 # Added to bats' own tracing.bash in the guest. bats notes where each command of a test stands before it runs it, so that it
 # can say which one failed: fifty times the work of the command itself, and under emulation most of the time of a test that
 # has loops or helpers. bash 5 knows in the ERR trap where it stands: that is noted instead, once, when a command fails.
-eval "bats_setup_tracing_of_bats() $(declare -f bats_setup_tracing | sed 1d)"
+# bats' own function is there by the name of bats_setup_tracing_of_bats (build-guest.sh).
 
 bats_setup_tracing()
 {
