@@ -2,6 +2,8 @@
 # How the simulated ports stand rough handling: run by sim-robust.bats and sim-rt.bats. The run fails on any warning in
 # the kernel's log.
 
+[ -p /tmp/never ] || mkfifo /tmp/never
+
 free_kb()
 {
 	echo 3 >/proc/sys/vm/drop_caches
@@ -9,8 +11,23 @@ free_kb()
 	awk '/^MemFree:/ { print $2 }' /proc/meminfo
 }
 
-# traffic FROM TO FRAMES: in the background, errors are expected
-traffic() { simprobe -w 100 "$1" "$2" "$3" >/dev/null 2>&1 3>&- & }
+# traffic FROM TO FRAMES...: in the background, errors are expected; its lines are in /tmp/traffic.FROM
+traffic() { simprobe -w 100 "$@" >"/tmp/traffic.$1" 2>&1 3>&- & }
+
+# flowing PORT: waits until frames leave, without a process, which would take longer than they do
+flowing()
+{
+	local sent=0
+
+	sleep 0.35	# they begin 0.4 s after the start at the earliest
+	while [ "$sent" -lt 10 ]; do
+		read -t 0.002 <>/tmp/never || true
+		read -r sent <"/sys/class/net/$1/statistics/tx_packets"
+	done
+}
+
+# cut_off FROM: not all of that traffic could be sent
+cut_off() { grep -q ' err=[1-9]' "/tmp/traffic.$1" || { echo "the traffic from $1 had come to its end"; tail -n 3 "/tmp/traffic.$1"; return 1; }; }
 
 unload_under_traffic()
 {
@@ -18,11 +35,12 @@ unload_under_traffic()
 
 	for model; do
 		ports model=$model
-		traffic tsn0 tsn1 prio=0,len=1500,n=300
-		traffic tsn1 tsn0 prio=0,len=700,n=300
-		sleep 0.41	# to the middle of the traffic
-		rmmod tsnsim
+		traffic tsn0 tsn1 prio=0,len=1500,n=1000
+		traffic tsn1 tsn0 prio=0,len=700,n=1000
+		flowing tsn0
+		chrt -f 1 rmmod tsnsim	# before the senders, which keep the CPU busy
 		wait
+		cut_off tsn0	# so it was in mid-traffic
 	done
 }
 
@@ -35,7 +53,7 @@ no_leak()
 	unload_under_traffic i225 i226 i210 ls1028a
 	after=$(free_kb)
 	# the module itself counts its frames, and warns if one is left
-	echo "free memory: $before kB before, $after kB after 2400 frames in four loads and unloads"
+	echo "free memory: $before kB before, $after kB after traffic in four loads and unloads"
 	[ $((before - after)) -lt 600 ]
 	[ ! -e /sys/kernel/debug/tsnsim ]
 	fails grep -q tsn /proc/interrupts
@@ -63,8 +81,10 @@ namespaces_with_ports()
 	ip link set tsn3 netns a
 	for port in tsn0 tsn2 tsn3; do ip -n a link set $port up; done
 	ip -n b link set tsn1 up
-	ip netns exec a simprobe -w 100 tsn2 tsn3 prio=0,len=1000,n=500 >/dev/null 2>&1 3>&- &
-	sleep 0.2
+	# from 0.3 s on
+	ip netns exec a simprobe -b $((${EPOCHREALTIME/.} * 1000 + 400000000)) -w 100 tsn2 tsn3 prio=0,len=1000,n=3000 \
+		>/dev/null 2>&1 3>&- &
+	sleep 0.305
 	ip netns del b
 	ip netns pids a | xargs kill
 	ip netns del a
@@ -87,9 +107,9 @@ change_under_load()
 
 	for model; do
 		ports model=$model bounce_ms=1
-		traffic tsn0 tsn1 prio=0,len=1500,n=150 prio=1,len=100,n=150
-		traffic tsn1 tsn0 prio=0,len=300,n=300
-		sleep 0.41	# to the middle of the traffic
+		traffic tsn0 tsn1 prio=0,len=1500,n=1000 prio=1,len=100,n=1000
+		traffic tsn1 tsn0 prio=0,len=300,n=1000
+		flowing tsn0
 		for i in 1 2 3; do
 			taprio $((i * 1000)) -- f:$((60000 + i * 1000)) 7:150000 2>/dev/null || [ $model = i225 ] ||
 				[ $model = i210 ]
