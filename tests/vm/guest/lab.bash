@@ -88,6 +88,9 @@ read_json()
 			order = order " " path
 		}
 		BEGIN { printf "value=(" }
+		# messages may come first
+		!begun && $0 != "{" { next }
+		{ begun = 1 }
 		{ sub(/,$/, ""); sub(/^ +/, "") }
 		/^[]}]/ { depth--; next }
 		{
