@@ -73,8 +73,10 @@ machine_boot()
 	local watch=$!
 	read -r word <&6
 	if [ "$word" = ready ]; then
-		printf 'migrate "exec:cat >%s"\nquit\n' "$state.new" >&8
+		printf 'migrate "exec:cat >%s"\ninfo migrate\nquit\n' "$state.new" >&8
 		wait "$qemu" || rc=$?
+		# QEMU's status is 0 too when the state was cut, by a full disk for one
+		grep -q '[Ss]tatus: *completed' "$work/qemu.log" || rc=71
 	fi
 	kill "$watch" 2>/dev/null || true
 	exec 6>&- 8>&-
@@ -82,7 +84,7 @@ machine_boot()
 		tail -n 40 "$work/console" "$work/qemu.log" >&2 || true
 		rm -rf "$work" "$state.new"
 		# nothing is missing on this machine (that would be status 3): a fault, as of a guest that dies later
-		say "the guest did not boot (end of its console above)"
+		say "the guest did not boot, or its state could not be saved (end of its console and of QEMU's log above)"
 		exit 71
 	fi
 	mv "$state.new" "$state"

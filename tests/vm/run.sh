@@ -151,6 +151,10 @@ if [ "$status" = 124 ] || [ "$status" = 137 ] || [ "$status" = 152 ]; then
 	exit 124
 elif [ -z "$result" ]; then
 	cat "$work/qemu.err" >&2
+	if grep -q 'load of migration failed' "$work/qemu.err"; then
+		rm -f "$state"
+		say "the guest's saved state was damaged and is removed; the next run makes it anew"
+	fi
 	tail -n 60 "$console" >&2 2>/dev/null || true
 	say "the guest died before its command ended (QEMU's status $status, end of its console above)"
 	exit 71
