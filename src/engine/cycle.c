@@ -220,11 +220,11 @@ static enum outcome run_cycle(struct cycle *c, int64_t k, const uint16_t *due, u
 			tell_withheld(c, k, &due[i], j - i, STAMP_NONE, TX_PAUSED);
 		} else if (now > c->streams[due[j - 1]].offset_ns - offset + launch +
 					 c->settings.late_max_ns) {
-			/* one late wake-up is told once, with the first frame that it cost */
-			tell_withheld(c, k, &due[i], 1, told_wake == STAMP_NONE ? now : told_wake,
-				      TX_SKIPPED);
+			/* one late wake-up is told once, though groups that came due meanwhile were all too late */
+			if (told_wake == STAMP_NONE || launch - c->settings.lead_ns > told_wake)
+				told_wake = now;
+			tell_withheld(c, k, &due[i], 1, told_wake, TX_SKIPPED);
 			tell_withheld(c, k, &due[i + 1], j - i - 1, STAMP_NONE, TX_SKIPPED);
-			told_wake = now;
 		} else {
 			send_group(c, k, &due[i], j - i, now, closing);
 		}
