@@ -26,6 +26,8 @@ int phc_index_of(const char *iface, int *index, bool *hardware, struct error *er
 	if (!iface[0] || strlen(iface) >= IFNAMSIZ)
 		return error_input(err, "'%.32s' is no interface name: 1 to %d characters", iface,
 				   IFNAMSIZ - 1);
+	if (!if_nametoindex(iface) && errno != ENODEV)
+		return error_errno(err, errno, "%s: cannot ask for the interface", iface);
 	if (!if_nametoindex(iface))
 		return error_input(err, "there is no interface '%s'; `ip link` lists them", iface);
 	ethtool = ethtool_open(err);

@@ -275,6 +275,10 @@ struct receiver *receiver_open(const struct receiver_options *options, struct er
 	receiver->membership = -1;
 	receiver->options = *options;
 	receiver->ifindex = (int)if_nametoindex(options->ifname);
+	if (!receiver->ifindex && errno != ENODEV) {
+		error_errno(err, errno, "--iface %s: cannot ask for it", options->ifname);
+		goto fail;
+	}
 	if (!receiver->ifindex) {
 		error_input(err, "--iface %s: no such interface; `ip link` lists them",
 			    options->ifname);

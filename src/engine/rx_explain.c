@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bpf/wire.h"
+#include "engine/xdp_attach.h"
 #include "host/ethtool.h"
 #include "host/link.h"
 #include "host/netlink.h"
@@ -75,6 +76,8 @@ void rx_facts_gather(struct rx_facts *facts, uint64_t frames, uint64_t missed)
 	facts->up = !facts->gone && link.up;
 	facts->running = !facts->gone && link.running;
 	facts->nic_counts = rx_nic_counts(ifname, &facts->nic_frames, &facts->nic_missed);
+	if (!facts->gone && !facts->setup->xdp)
+		facts->foreign_program = xdp_program_on(link.index);
 	facts->nic_frames -= frames;
 	facts->nic_missed -= missed;
 	if (ethtool) {
@@ -190,6 +193,12 @@ void rx_explain_nothing(FILE *out, const struct rx_facts *facts)
 			"end of this cable?\n",
 			ifname);
 	}
+	if (facts->foreign_program)
+		fprintf(out,
+			"  XDP program %u on %s comes before any socket: frames that it takes do "
+			"not get "
+			"here; of another receiver: start that one with --pass\n",
+			facts->foreign_program, ifname);
 	if (facts->nic_counts && facts->nic_missed)
 		fprintf(out, "  the NIC dropped %" PRIu64 " frames (`ethtool -S %s`)\n",
 			facts->nic_missed, ifname);

@@ -24,6 +24,8 @@ struct rx_facts {
 	bool gone, up, running;
 	bool nic_counts; /* the following two are known */
 	uint64_t nic_frames, nic_missed; /* received and dropped by the NIC meanwhile */
+	uint32_t
+		foreign_program; /* number of somebody else's XDP program, which comes before a socket; 0: none */
 	bool vlan_filter; /* rx-vlan-filter is on */
 	bool vlan_strip; /* rx-vlan-hw-parse is on */
 };

@@ -366,6 +366,12 @@ static int sleep_ms(const struct session *session, int64_t taken)
 	return until < 0 ? 0 : (int)(until / NSEC_PER_MSEC) + 1;
 }
 
+/* As many as the ring holds at most: each has 8 bytes of the ring's own. */
+static int64_t ring_records(const struct rx_session_options *options)
+{
+	return (int64_t)(options->receiver.ring_bytes / (sizeof(struct rx_event) + 8));
+}
+
 static int loop(struct session *session, struct error *err)
 {
 	struct pollfd fds[3] = {
@@ -419,8 +425,10 @@ static int loop(struct session *session, struct error *err)
 		if (fds[2].revents)
 			watch_link(session);
 	}
-	/* what is in the ring still belongs to the run */
-	receiver_drain(session->receiver, INT64_MAX, handle, session, err);
+	/* what is in the ring still belongs to the run; not what a flood goes on to bring */
+	if (receiver_drain(session->receiver, ring_records(session->options), handle, session,
+			   err) < 0)
+		return -1;
 	release_held(session);
 	return 0;
 }

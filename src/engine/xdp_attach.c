@@ -46,6 +46,14 @@ static void program_name(uint32_t id, char name[BPF_OBJ_NAME_LEN])
 	close(fd);
 }
 
+uint32_t xdp_program_on(int ifindex)
+{
+	const char *place;
+	uint32_t id;
+
+	return query(ifindex, &id, &place) ? 0 : id;
+}
+
 int xdp_check_free(int ifindex, const char *ifname, struct error *err)
 {
 	char name[BPF_OBJ_NAME_LEN];

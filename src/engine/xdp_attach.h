@@ -30,6 +30,9 @@ struct xdp_attachment {
  */
 int xdp_check_free(int ifindex, const char *ifname, struct error *err);
 
+/* The number of the interface's XDP program, whosever it is; 0: none, or it cannot be asked. */
+uint32_t xdp_program_on(int ifindex);
+
 /* Attaches and reads back. Needs CAP_NET_ADMIN. Returns 0, or -1 with the error filled in. */
 int xdp_attach(int ifindex, const char *ifname, int program_fd, enum xdp_mode mode,
 	       struct xdp_attachment *attachment, struct error *err);

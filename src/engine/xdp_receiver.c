@@ -103,7 +103,8 @@ static int take(void *context, void *data, size_t size)
 
 	if (size < sizeof(*event))
 		return 0;
-	if (!xdp->until_stamp--) {
+	/* a frame that came in since is not older than its own arrival */
+	if (!xdp->until_stamp-- || (int64_t)event->rx_xdp > xdp->rx_user) {
 		xdp->rx_user = tai_now_ns();
 		xdp->until_stamp = STAMP_EVERY - 1;
 	}
@@ -401,7 +402,11 @@ static int load(struct xdp_receiver *xdp, const struct receiver_options *options
 	int ret;
 
 	xdp->clock_tai = has_tai_clock();
-	xdp->cpus = (unsigned int)libbpf_num_possible_cpus();
+	ret = libbpf_num_possible_cpus();
+	if (ret < 0)
+		return error_errno(err, -ret,
+				   "cannot tell how many CPUs there are (is /sys mounted?)");
+	xdp->cpus = (unsigned int)ret;
 	if (hardware) {
 		xdp->hw = receive_hw_bpf__open();
 		if (!xdp->hw)

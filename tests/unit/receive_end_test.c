@@ -259,6 +259,9 @@ static void nothing_is_explained(void **state)
 	assert_says(explain(&facts), "0x86dd 12x");
 	assert_says(explain(&facts), "VLAN filter");
 	assert_says(explain(&facts), "destination filter");
+	assert_null(strstr(explain(&facts), "XDP program"));
+	facts.foreign_program = 1234;
+	assert_says(explain(&facts), "XDP program 1234 on eth9");
 
 	facts.counters.wrong_ethertype = 3;
 	facts.counters.last_wrong_ethertype = 0x88b6;
