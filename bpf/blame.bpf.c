@@ -182,6 +182,9 @@ int BPF_PROG(blame_sched_switch, _Bool preempt, struct task_struct *previous,
 	/* plain loads, which the verifier allows here: a helper's call costs more than all the rest */
 	((__u64 *)event->name)[0] = ((__u64 *)next->comm)[0];
 	((__u64 *)event->name)[1] = ((__u64 *)next->comm)[1];
+	/* PREEMPT_RT: the soft interrupt's thread is preempted, and no longer holds the CPU */
+	if (control.softirq_since)
+		control.softirq_since = 0;
 	if (control.put_off && (__u32)next->pid != control.tid)
 		count_put_off();
 	return 0;

@@ -27,7 +27,7 @@ struct kept {
 	int64_t due, awake;
 	uint64_t order;
 	uint64_t start, end; /* its events, counted as blame_control.head counts */
-	bool begins_in_thread;
+	bool cut; /* those before `start` were written over */
 };
 
 struct blame {
@@ -257,12 +257,14 @@ void blame_stop(struct blame *blame)
 
 /*
  * Keeps the active history and lets the programs go on in a free one. In the cyclic thread, on the CPU that
- * they write on: what they write meanwhile belongs to an interrupt, and goes into the one or the other.
+ * they write on: what they write meanwhile belongs to an interrupt, goes into the one or the other, and counts
+ * for neither.
  */
 static void keep(struct blame *blame, int64_t due, int64_t awake)
 {
 	uint32_t next = (blame->active + 1) % BLAME_HISTORIES;
 	struct kept *kept = &blame->kept[blame->active];
+	const volatile __u64 *head = &blame->bpf->data->control.head;
 
 	if (atomic_load_explicit(&blame->kept[next].state, memory_order_acquire) != KEEP_FREE) {
 		atomic_fetch_add_explicit(&blame->unkept, 1, memory_order_relaxed);
@@ -271,11 +273,13 @@ static void keep(struct blame *blame, int64_t due, int64_t awake)
 	kept->due = due;
 	kept->awake = awake;
 	kept->order = blame->order++;
-	kept->end = *(volatile __u64 *)&blame->bpf->data->control.head;
-	blame->kept[next].start = kept->end;
-	blame->kept[next].begins_in_thread = true;
+	kept->end = *head;
 	atomic_store_explicit(&blame->kept[next].state, KEEP_ACTIVE, memory_order_relaxed);
 	*(volatile __u32 *)&blame->bpf->data->control.active = next;
+	blame->kept[next].start = *head;
+	kept->cut = blame->kept[next].start - kept->start > BLAME_EVENTS;
+	if (kept->cut)
+		kept->start = blame->kept[next].start - BLAME_EVENTS;
 	atomic_store_explicit(&kept->state, KEEP_KEPT, memory_order_release);
 	blame->active = next;
 }
@@ -321,7 +325,7 @@ const struct wake_clock *blame_clock(struct blame *blame, const struct wake_cloc
 bool blame_take(struct blame *blame, struct blame_case *late)
 {
 	const struct blame_history *history;
-	uint64_t end, count;
+	uint64_t start, count;
 	int oldest = -1;
 
 	for (int i = 0; i < BLAME_HISTORIES; i++)
@@ -333,21 +337,19 @@ bool blame_take(struct blame *blame, struct blame_case *late)
 		return false;
 	blame->taken = oldest;
 	history = &blame->bpf->bss->histories[oldest];
-	end = blame->kept[oldest].end;
-	count = end - blame->kept[oldest].start;
-	if (count > BLAME_EVENTS)
-		count = BLAME_EVENTS;
+	start = blame->kept[oldest].start;
+	count = blame->kept[oldest].end - start;
 	for (uint64_t i = 0; i < count; i++)
-		blame->copy[i] = history->events[(end - count + i) % BLAME_EVENTS];
+		blame->copy[i] = history->events[(start + i) % BLAME_EVENTS];
 	*late = (struct blame_case){
 		.due = blame->kept[oldest].due,
 		.awake = blame->kept[oldest].awake,
 		.tid = blame->bpf->data->control.tid,
 		.events = blame->copy,
 		.count = count,
-		/* what was overwritten is not known */
-		.begins_in_thread = blame->kept[oldest].begins_in_thread &&
-				    end - blame->kept[oldest].start <= BLAME_EVENTS,
+		/* the first history begins before the thread is followed */
+		.begins_in_thread = start && !blame->kept[oldest].cut,
+		.cut = blame->kept[oldest].cut,
 	};
 	return true;
 }
@@ -412,7 +414,11 @@ size_t blame_holds(const struct blame *blame, struct blame_hold *holds, size_t m
 
 void blame_forget(struct blame *blame)
 {
+	struct blame_control *control = &blame->bpf->data->control;
+
 	memset(blame->bpf->bss->holds, 0, sizeof(blame->bpf->bss->holds));
-	blame->bpf->data->control.holds_lost = 0;
-	blame->bpf->data->control.put_off = 0;
+	control->holds_lost = 0;
+	control->put_off = 0;
+	/* what was going on when the CPU was last followed did not last until now */
+	control->irq_since = control->vector_since = control->softirq_since = 0;
 }

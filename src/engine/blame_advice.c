@@ -212,6 +212,9 @@ char *blame_advice(const struct blame_part *part, const char *symbol, int cpu, c
 		say(&place, "nothing held this CPU: look at the sender (its launch error, its "
 			    "--blame), the switches between, and the NIC's interrupt moderation");
 		break;
+	case BLAME_PART_LOST:
+		say(&place, "a flood: the table of interrupts tells which came most often");
+		break;
 	case BLAME_PART_OWN:
 		say(&place,
 		    "its work of the cycle before took too long: a longer cycle, or less to "

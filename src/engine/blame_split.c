@@ -9,8 +9,8 @@
 #define NEST_MAX 8
 
 static const char *const category_names[BLAME_CATEGORIES] = {
-	"irq",      "vector", "timer",  "softirq", "thread",
-	"irqs-off", "own",    "waking", "away",    "unseen",
+	"irq", "vector", "timer", "softirq", "thread", "irqs-off",
+	"own", "waking", "away",  "lost",    "unseen",
 };
 
 const char *blame_category_name(enum blame_category category)
@@ -57,6 +57,11 @@ struct state {
 	int64_t fired; /* when the expiry was handled; `awake` where it was not seen */
 	struct holder nest[NEST_MAX];
 	int depth;
+	/* soft interrupts of threads that were preempted in them */
+	struct {
+		uint32_t tid, vector;
+	} preempted[NEST_MAX];
+	int preempted_count;
 	/* the thread below */
 	bool thread_known;
 	uint32_t tid;
@@ -223,6 +228,31 @@ static void attribute(struct state *s, int64_t from, int64_t to)
 	}
 }
 
+/* Nothing but a soft interrupt outlives a switch, and that only with its thread (PREEMPT_RT). */
+static void leave_thread(struct state *s)
+{
+	for (int i = 0; i < s->depth; i++)
+		if (s->nest[i].kind == BLAME_SOFTIRQ_ENTER && s->thread_known &&
+		    s->preempted_count < NEST_MAX) {
+			s->preempted[s->preempted_count].tid = s->tid;
+			s->preempted[s->preempted_count++].vector = s->nest[i].number;
+		}
+	s->depth = 0;
+}
+
+static void return_to_thread(struct state *s)
+{
+	int kept = 0;
+
+	for (int i = 0; i < s->preempted_count; i++)
+		if (s->preempted[i].tid != s->tid)
+			s->preempted[kept++] = s->preempted[i];
+		else
+			s->nest[s->depth++] = (struct holder){ .kind = BLAME_SOFTIRQ_ENTER,
+							       .number = s->preempted[i].vector };
+	s->preempted_count = kept;
+}
+
 static bool enters(uint8_t kind)
 {
 	return kind == BLAME_IRQ_ENTER || kind == BLAME_VECTOR_ENTER || kind == BLAME_SOFTIRQ_ENTER;
@@ -259,12 +289,14 @@ static void apply(struct state *s, const struct blame_event *event)
 				break;
 			}
 	} else if (event->kind == BLAME_SWITCH) {
+		leave_thread(s);
 		s->thread_known = true;
 		s->tid = event->number;
 		s->policy = event->flags;
 		s->priority = realtime_priority(event->priority);
 		memset(s->name, 0, sizeof(s->name));
 		memcpy(s->name, event->name, BLAME_NAME);
+		return_to_thread(s);
 	}
 }
 
@@ -276,6 +308,9 @@ static void find_first_holders(struct state *s)
 	for (size_t i = 0; i < s->late->count; i++) {
 		const struct blame_event *event = &s->late->events[i];
 
+		/* what is left after a switch was held by a thread that comes back */
+		if (event->kind == BLAME_SWITCH)
+			return;
 		if (enters(event->kind)) {
 			open++;
 		} else if (leaves(event->kind) && open) {
@@ -352,6 +387,10 @@ static void find_expiry(struct state *s)
 	/* another CPU may have handled it: then the wake-up tells */
 	if (best > BLAME_TIMER_NEAR_NS)
 		s->fired = runnable;
+	/* or it is what was not kept: interrupts have come since */
+	if (best > BLAME_TIMER_NEAR_NS && runnable == late->awake && late->cut && late->count &&
+	    (int64_t)late->events[0].time_ns > late->due)
+		s->fired = late->due;
 }
 
 static int larger_first(const void *a, const void *b)
@@ -373,6 +412,14 @@ size_t blame_split(const struct blame_case *late, struct blame_part parts[BLAME_
 	if (late->begins_in_thread) {
 		s.thread_known = true;
 		s.tid = late->tid;
+	}
+	if (late->cut && late->count && (int64_t)late->events[0].time_ns > at) {
+		const struct blame_part lost = { .category = BLAME_PART_LOST };
+		int64_t first = (int64_t)late->events[0].time_ns;
+
+		first = first < late->awake ? first : late->awake;
+		charge(&s, &lost, first - at);
+		at = first;
 	}
 	for (size_t i = 0; i <= late->count; i++) {
 		int64_t time = i < late->count ? (int64_t)late->events[i].time_ns : late->awake;
@@ -452,6 +499,10 @@ char *blame_part_text(const struct blame_part *part, char buffer[BLAME_TEXT])
 		break;
 	case BLAME_PART_AWAY:
 		snprintf(buffer, BLAME_TEXT, "not here yet (sender, network, or interrupts off)");
+		break;
+	case BLAME_PART_LOST:
+		snprintf(buffer, BLAME_TEXT, "not kept (more than %d events came after it)",
+			 BLAME_EVENTS);
 		break;
 	case BLAME_PART_WAKING:
 		snprintf(buffer, BLAME_TEXT, "waking to running");

@@ -9,6 +9,9 @@
  * another thread is that thread's. What the way from interrupt to thread takes in any case is "waking",
  * up to BLAME_WAKING_NS at a stretch; a longer stretch in which nothing ran is not seen by the kernel.
  *
+ * With PREEMPT_RT a soft interrupt is part of a thread: while another one has preempted that, the time is the
+ * other's.
+ *
  * A late frame is split likewise, up to its stamp in the receive path. That is mostly a soft interrupt, which no
  * thread keeps waiting: time in which no interrupt held the CPU is the frame's way to it, "away". Where the path
  * runs in a thread (ksoftirqd; the interrupt's own with PREEMPT_RT or threadirqs; threaded NAPI), a thread of its
@@ -34,6 +37,7 @@ enum blame_category {
 	BLAME_PART_OWN, /* the cyclic thread had not gone to sleep yet */
 	BLAME_PART_WAKING, /* timer interrupt to thread: the way itself */
 	BLAME_PART_AWAY, /* a frame was not there yet: sender, network, or interrupts off */
+	BLAME_PART_LOST, /* more happened than the history holds */
 	BLAME_PART_UNSEEN, /* nothing that the kernel saw: SMI, hypervisor, sleep state */
 	BLAME_CATEGORIES
 };
@@ -64,6 +68,7 @@ struct blame_case {
 	const struct blame_event *events; /* in the order of time */
 	size_t count;
 	bool begins_in_thread; /* the cyclic thread ran when the first event came */
+	bool cut; /* there were events before the first one that were not kept */
 	bool frame; /* a frame: `awake` is its stamp on this CPU, there is no thread and no timer */
 };
 

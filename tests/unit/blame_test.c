@@ -65,6 +65,7 @@ static void wake(int64_t us, uint8_t flags, uint64_t ip)
 
 static struct blame_part parts[BLAME_PARTS_MAX];
 
+static bool is_cut; /* more happened than the history holds */
 static bool is_frame; /* a late frame, not a late wake-up */
 
 static size_t split_until(int64_t awake_us)
@@ -74,7 +75,8 @@ static size_t split_until(int64_t awake_us)
 					 .tid = RT,
 					 .events = history,
 					 .count = length,
-					 .begins_in_thread = !is_frame,
+					 .begins_in_thread = !is_frame && !is_cut,
+					 .cut = is_cut,
 					 .frame = is_frame };
 	size_t count = blame_split(&late, parts);
 	int64_t sum = 0;
@@ -259,6 +261,70 @@ static void held_since_before_the_history(void **state)
 	count = split_until(204);
 	assert_int_equal(part_ns(count, BLAME_PART_IRQ), 100 * US);
 	assert_int_equal(part_ns(count, BLAME_PART_SOFTIRQ), 100 * US);
+}
+
+/* With PREEMPT_RT: the soft interrupt belongs to the thread that was preempted in it. */
+static void a_thread_that_preempts_a_soft_interrupt(void **state)
+{
+	size_t count;
+
+	(void)state;
+	run(-50, 30, "irq/30-eth0", SCHED_FIFO, 49);
+	at(-40, BLAME_SOFTIRQ_ENTER, 3);
+	run(-10, 9, "hog", SCHED_FIFO, 0);
+	at(1, BLAME_VECTOR_ENTER, BLAME_LOCAL_TIMER);
+	expire(1, 0);
+	at(3, BLAME_VECTOR_EXIT, BLAME_LOCAL_TIMER);
+	run(300, 30, "irq/30-eth0", SCHED_FIFO, 49);
+	at(320, BLAME_SOFTIRQ_EXIT, 3);
+	run(325, RT, "tsnpub", SCHED_FIFO, 19);
+	count = split_until(327);
+	expect_first(count, BLAME_PART_THREAD, 297, "thread hog[9] SCHED_FIFO 99");
+	/* and back in it, it is the soft interrupt's again */
+	assert_int_equal(part_ns(count, BLAME_PART_SOFTIRQ), 20 * US);
+	assert_int_equal(part_ns(count, BLAME_PART_THREAD), (297 + 5) * US);
+}
+
+/* The cyclic thread itself had preempted it: what is left later was not held in that thread. */
+static void a_soft_interrupt_that_goes_on_after_the_thread(void **state)
+{
+	size_t count;
+
+	(void)state;
+	at(100, BLAME_VECTOR_ENTER, BLAME_RESCHEDULE);
+	at(101, BLAME_VECTOR_EXIT, BLAME_RESCHEDULE);
+	run(120, 30, "irq/30-eth0", SCHED_FIFO, 49);
+	at(130, BLAME_SOFTIRQ_EXIT, 3);
+	wake(131, 0, 0);
+	count = split_until(134);
+	assert_int_equal(part_ns(count, BLAME_PART_OWN), 119 * US);
+	assert_int_equal(part_ns(count, BLAME_PART_SOFTIRQ), 0);
+}
+
+/* What the history has no room for is not said to be firmware's or a hypervisor's. */
+static void more_than_the_history_holds(void **state)
+{
+	size_t count;
+
+	(void)state;
+	is_cut = true;
+	irq(400, 9, "mmc0");
+	at(410, BLAME_IRQ_EXIT, 9);
+	run(450, 5, "other", SCHED_FIFO, 0);
+	run(600, RT, "tsnpub", SCHED_FIFO, 19);
+	count = split_until(602);
+	expect_first(count, BLAME_PART_LOST, 400, "not kept (more than 1024 events came after it)");
+	/* the timer's expiry is among what was not kept: the thread had interrupts on */
+	assert_int_equal(part_ns(count, BLAME_PART_THREAD), 150 * US);
+	assert_int_equal(part_ns(count, BLAME_PART_IRQS_OFF), 0);
+	/* all of it that matters is there */
+	irq(-400, 9, "mmc0");
+	at(-390, BLAME_IRQ_EXIT, 9);
+	idle(-300);
+	wake(100, BLAME_FROM_KNOWN, 1);
+	count = split_until(103);
+	assert_int_equal(part_ns(count, BLAME_PART_LOST), 0);
+	is_cut = false;
 }
 
 static void not_yet_asleep(void **state)
@@ -454,6 +520,9 @@ int main(void)
 		cmocka_unit_test(other_threads),
 		cmocka_unit_test(soft_interrupts),
 		cmocka_unit_test(held_since_before_the_history),
+		cmocka_unit_test(a_thread_that_preempts_a_soft_interrupt),
+		cmocka_unit_test(a_soft_interrupt_that_goes_on_after_the_thread),
+		cmocka_unit_test(more_than_the_history_holds),
 		cmocka_unit_test(not_yet_asleep),
 		cmocka_unit_test(nothing_known_still_adds_up),
 		cmocka_unit_test(random_histories_add_up),
