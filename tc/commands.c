@@ -3,6 +3,22 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* For a shell: a name may have what it would take for more than a name. */
+static void print_device(FILE *out, const char *name)
+{
+	bool plain = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				  "-_.@:+") == strlen(name);
+
+	fprintf(out, "tc qdisc replace dev %s", plain ? "" : "'");
+	for (; *name; name++)
+		if (*name == '\'')
+			fprintf(out, "'\\''");
+		else
+			putc(*name, out);
+	fprintf(out, "%s", plain ? "" : "'");
+}
 
 static void print_classes(FILE *out, const struct deployment *deployment)
 {
@@ -32,8 +48,8 @@ static void print_taprio(FILE *out, const struct deployment *deployment, const c
 	const struct schedule *schedule = &deployment->schedule;
 	bool limited = false;
 
-	fprintf(out, "tc qdisc replace dev %s root handle %x: stab overhead %d taprio", interface,
-		DEPLOYMENT_HANDLE, WIRE_OVERHEAD);
+	print_device(out, interface);
+	fprintf(out, " root handle %x: stab overhead %d taprio", DEPLOYMENT_HANDLE, WIRE_OVERHEAD);
 	print_classes(out, deployment);
 	fprintf(out, " base-time %lld", (long long)base_ns);
 	for (unsigned i = 0; i < schedule->gate_count; i++)
@@ -61,8 +77,8 @@ static void print_taprio(FILE *out, const struct deployment *deployment, const c
 
 static void print_mqprio(FILE *out, const struct deployment *deployment, const char *interface)
 {
-	fprintf(out, "tc qdisc replace dev %s root handle %x: mqprio", interface,
-		DEPLOYMENT_HANDLE);
+	print_device(out, interface);
+	fprintf(out, " root handle %x: mqprio", DEPLOYMENT_HANDLE);
 	print_classes(out, deployment);
 	print_preemption(out, deployment);
 	fprintf(out, " hw %d", deployment->mqprio_hw);
@@ -71,10 +87,11 @@ static void print_mqprio(FILE *out, const struct deployment *deployment, const c
 static void print_etf(FILE *out, const struct deployment *deployment, const char *interface,
 		      unsigned class, unsigned queue)
 {
+	print_device(out, interface);
 	fprintf(out,
-		"tc qdisc replace dev %s parent %x:%x handle %x: etf clockid CLOCK_TAI delta "
+		" parent %x:%x handle %x: etf clockid CLOCK_TAI delta "
 		"%lld%s%s",
-		interface, DEPLOYMENT_HANDLE, queue + 1, DEPLOYMENT_HANDLE + 1 + queue,
+		DEPLOYMENT_HANDLE, queue + 1, DEPLOYMENT_HANDLE + 1 + queue,
 		(long long)deployment->schedule.classes[class].delta_ns,
 		deployment->etf_offload[class] ? " offload" : "",
 		deployment->mode == SCHEDULE_TXTIME_ASSIST ? " skip_sock_check" : "");

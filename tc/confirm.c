@@ -7,7 +7,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <syslog.h>
 #include <unistd.h>
@@ -86,41 +88,76 @@ static void restart(const char *interface, const struct deployment *deployment, 
 	send(fd, err.text, strlen(err.text) + 1, MSG_NOSIGNAL);
 }
 
+/* Waits for orders, the confirmation and the time; returns when the schedule is to be taken back. */
+static void guard_wait(const char *interface, const struct deployment *deployment, int orders,
+		       int signals, int timer)
+{
+	struct pollfd fds[] = { { signals, POLLIN, 0 },
+				{ timer, POLLIN, 0 },
+				{ orders, POLLIN, 0 } };
+	struct itimerspec time = { 0 };
+	struct signalfd_siginfo info;
+	struct order order;
+	sigset_t both;
+
+	for (;;) {
+		if (poll(fds, sizeof(fds) / sizeof(fds[0]), -1) < 0)
+			continue;
+		if (fds[0].revents && read(signals, &info, sizeof(info)) == sizeof(info)) {
+			/* confirmed, or another has cleared it already */
+			if (info.ssi_signo == CONFIRMED)
+				_exit(0);
+			return;
+		}
+		if (fds[1].revents)
+			return;
+		if (!fds[2].revents)
+			continue;
+		/* the parent ended without a word: it was killed in the middle */
+		if (read_order(orders, &order))
+			return;
+		if (order.what == 'r') {
+			restart(interface, deployment, orders);
+			continue;
+		}
+		if (order.what != 'w')
+			_exit(0);
+		fds[2].fd = -1;
+		time.it_value = ns_to_timespec(order.timeout_ns);
+		sigemptyset(&both);
+		sigaddset(&both, CONFIRMED);
+		sigaddset(&both, SIGTERM);
+		if (signalfd(signals, &both, 0) < 0 || timerfd_settime(timer, 0, &time, NULL))
+			return;
+	}
+}
+
 static void guard_main(const char *interface, const struct deployment *deployment, int orders,
 		       int answer, int close_fd)
 {
 	struct error err = ERROR_INIT;
-	struct order order;
-	sigset_t waited;
+	sigset_t all, confirmed;
 	pid_t self = getpid();
-	int null = open("/dev/null", O_RDWR);
+	int null = open("/dev/null", O_RDWR), signals, timer;
 
-	sigfillset(&waited);
-	sigprocmask(SIG_SETMASK, &waited, NULL);
-	sigemptyset(&waited);
-	sigaddset(&waited, CONFIRMED);
-	sigaddset(&waited, SIGTERM);
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	sigemptyset(&confirmed);
+	sigaddset(&confirmed, CONFIRMED);
 	for (int fd = 0; fd < 3 && null >= 0; fd++)
 		dup2(null, fd);
 	if (null > 2)
 		close(null);
 	if (close_fd >= 0)
 		close(close_fd);
-	if (chdir("/") || write(answer, &self, sizeof(self)) != sizeof(self))
+	/* neither the machine's sleep nor a debugger ends the time that was given, and the first counts to it */
+	signals = signalfd(-1, &confirmed, SFD_CLOEXEC);
+	timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
+	if (signals < 0 || timer < 0 || chdir("/") ||
+	    write(answer, &self, sizeof(self)) != sizeof(self))
 		_exit(1);
 	close(answer);
-	/* the parent ended without a word: it was killed in the middle */
-	while (!read_order(orders, &order)) {
-		struct timespec timeout = ns_to_timespec(order.timeout_ns);
-
-		if (order.what == 'r') {
-			restart(interface, deployment, orders);
-			continue;
-		}
-		if (order.what != 'w' || sigtimedwait(&waited, NULL, &timeout) == CONFIRMED)
-			_exit(0);
-		break;
-	}
+	guard_wait(interface, deployment, orders, signals, timer);
 	openlog("tsnpub", LOG_PID, LOG_DAEMON);
 	if (confirm_take_back(interface, true, &err))
 		syslog(LOG_ERR, "schedule on %s was not confirmed, and taking it back failed: %s",
@@ -237,6 +274,19 @@ static bool state_is_of(const char *interface, struct process guard)
 	ours = state.guard.pid == guard.pid && state.guard.start == guard.start;
 	state_free(&state);
 	return ours;
+}
+
+bool confirm_is_over(const struct confirm_guard *guard)
+{
+	char any;
+	ssize_t n = recv(guard->socket, &any, sizeof(any), MSG_PEEK | MSG_DONTWAIT);
+
+	return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+}
+
+bool confirm_is_undone(const struct confirm_guard *guard, const char *interface)
+{
+	return !state_is_of(interface, guard->process);
 }
 
 int confirm_release(struct confirm_guard *guard, const char *interface, struct error *err)

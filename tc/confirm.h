@@ -7,6 +7,7 @@
 #ifndef TC_CONFIRM_H
 #define TC_CONFIRM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -32,11 +33,20 @@ int confirm_wait_begin(struct confirm_guard *guard, int64_t timeout_ns);
 void confirm_cancel(struct confirm_guard *guard);
 
 /*
- * Of what deploy_apply() was told to hold: the guard starts gates in the kernel again that a link loss stopped (see
- * deploy_restart()); it is awaited, at most 20 s. Needs no capabilities, the guard has its own. Returns 0, or -1 with the
- * error; the schedule is then taken back at the end as before.
+ * Of what deploy_apply() was told to hold: the guard starts gates in the kernel again that a link loss stopped, and installs
+ * all of it on an interface that was made anew (see deploy_restart()); it is awaited, at most 20 s. Needs no capabilities,
+ * the guard has its own. Returns 0, or -1 with the error; the schedule is then taken back at the end as before.
  */
 int confirm_restart(struct confirm_guard *guard, const char *interface, struct error *err);
+
+/*
+ * Of what deploy_apply() was told to hold: true when the guard has ended before its time, since `tsnpub schedule clear` took
+ * the schedule back, or because it was killed. Cheap, and does not wait.
+ */
+bool confirm_is_over(const struct confirm_guard *guard);
+
+/* Then: true when the schedule was taken back, false when its record still names the guard. */
+bool confirm_is_undone(const struct confirm_guard *guard, const char *interface);
 
 /*
  * Ends what deploy_apply() was told to hold: the guard takes the schedule back, which is awaited, at most 20 s. Needs no

@@ -506,6 +506,24 @@ out:
 	return done;
 }
 
+/* The interface was removed and one of its name made: what stands on that one is what comes back, and no more. */
+static int adopt_anew(struct applying *a)
+{
+	struct state *state = &a->state;
+	const char *name = a->device->link.name;
+
+	snapshot_free(&state->before);
+	snapshot_free(&state->original);
+	json_decref(state->previous);
+	json_decref(state->preemption);
+	state->previous = state->preemption = NULL;
+	state->ifindex = a->device->link.index;
+	if (snapshot_take(a->nl, state->ifindex, name, &state->before, a->err) ||
+	    snapshot_take(a->nl, state->ifindex, name, &state->original, a->err))
+		return -1;
+	return enable_preemption(a);
+}
+
 int deploy_restart(const char *interface, const struct deployment *deployment, struct process guard,
 		   struct error *err)
 {
@@ -525,7 +543,7 @@ int deploy_restart(const char *interface, const struct deployment *deployment, s
 				.options = &options,
 				.result = result,
 				.err = err };
-	if (state_read(interface, &a->state, err)) {
+	if (state_read_former(interface, &a->state, err)) {
 		if (!err->status)
 			error_system(err, "%s: the schedule is gone", interface);
 		goto out;
@@ -538,6 +556,7 @@ int deploy_restart(const char *interface, const struct deployment *deployment, s
 	a->nl = netlink_open(NETLINK_ROUTE, err);
 	if (!a->nl || device_read(a->nl, interface, device, err) ||
 	    device_wait_carrier(a->nl, device, options.carrier_ns, err) ||
+	    (device->link.index != a->state.ifindex && adopt_anew(a)) ||
 	    installed_read(a->nl, device->link.index, interface, &a->installed, err))
 		goto out;
 	result->base_ns = a->state.base_ns = choose_base(deployment, false);

@@ -60,7 +60,8 @@ bool deploy_is_live(const struct installed *installed, bool stopped, const struc
 		    const struct deployment *deployment, char why[160]);
 
 /*
- * Gates in the kernel that a link loss stopped: deletes the deployment and installs it anew, in the same phase. The caller
+ * Gates in the kernel that a link loss stopped: deletes the deployment and installs it anew, in the same phase; or installs
+ * it on an interface that was removed and made anew, whose own qdiscs the record then holds. The caller
  * holds the lock, and is, or acts for, the guard that the record names. Waits up to 5 s for carrier. On an error the record
  * stays, so that the guard can still take back. Returns 0 or -1.
  */

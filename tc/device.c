@@ -326,8 +326,10 @@ int device_wait_carrier(struct netlink *nl, struct device *device, int64_t timeo
 
 		if (left <= 0) {
 			error_system(err,
-				     "%s: no carrier within %s; plug the cable in and look at "
-				     "the peer (ethtool %s)",
+				     now.up ? "%s: no carrier within %s; plug the cable in and "
+					      "look at the peer (ethtool %s)"
+					    : "%s: switched off meanwhile, and not on again within "
+					      "%s; ip link set %s up",
 				     device->link.name, format_duration(timeout_ns, text),
 				     device->link.name);
 			goto out;

@@ -96,12 +96,15 @@ static int read_queues(struct place *place, unsigned index, const char *text,
 	const char *what = at(place, CLASS, index, "queues");
 	const char *dash = text ? strchr(text, '-') : NULL;
 	uint64_t first, last;
-	char low[32];
+	char low[64];
 
 	if (!text)
 		return error_input(place->err, "%s: class '%s' has no queues; add queues: 0", what,
 				   class->name);
-	snprintf(low, sizeof(low), "%.*s", dash ? (int)(dash - text) : 31, text);
+	snprintf(low, sizeof(low), "%.*s", dash ? (int)(dash - text) : (int)strlen(text), text);
+	if (strlen(text) >= sizeof(low))
+		return error_input(place->err, "%s '%.40s': not a range of queues; write 0, or 1-3",
+				   what, text);
 	if (parse_number(what, low, 0, SCHEDULE_QUEUES_MAX - 1, &first, place->err))
 		return -1;
 	last = first;

@@ -376,6 +376,9 @@ static bool same_options(const struct qdisc_message *a, const struct qdisc_messa
 const char *snapshot_difference(const struct snapshot *a, const struct snapshot *b,
 				char buffer[160])
 {
+	/* an interface that is down has none of the qdiscs that the kernel makes by itself */
+	bool own = a->was_up && b->was_up;
+
 	for (int turn = 0; turn < 2; turn++) {
 		const struct snapshot *from = turn ? b : a, *to = turn ? a : b;
 
@@ -383,7 +386,7 @@ const char *snapshot_difference(const struct snapshot *a, const struct snapshot 
 			const struct snapshot_message *other;
 			struct qdisc_message parts, others;
 
-			if (split(&from->list[i], &parts))
+			if (split(&from->list[i], &parts) || (!parts.qdisc.handle && !own))
 				continue;
 			other = find(to, &parts);
 			if (!other) {

@@ -9,12 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define VERSION 1
 #define SIZE_MAX_BYTES (8 << 20)
 #define PREFIX "schedule-"
+#ifndef SO_NETNS_COOKIE
+#define SO_NETNS_COOKIE 71
+#endif
 
 static const char *const step_names[] = {
 	[STATE_APPLYING] = "applying",
@@ -23,10 +27,20 @@ static const char *const step_names[] = {
 	[STATE_BROKEN] = "broken",
 };
 
+/* Of the network namespace. Its inode will not do alone: a later namespace gets the number of one that is gone. */
 static unsigned long long namespace_number(void)
 {
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	uint64_t cookie = 0;
+	socklen_t size = sizeof(cookie);
 	struct stat st;
 
+	if (fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &size))
+		cookie = 0; /* Linux before 5.14 */
+	if (fd >= 0)
+		close(fd);
+	if (cookie)
+		return cookie;
 	return stat("/proc/self/ns/net", &st) ? 0 : (unsigned long long)st.st_ino;
 }
 
@@ -34,6 +48,21 @@ static void path_of(const char *interface, const char *suffix, char path[128])
 {
 	snprintf(path, 128, STATE_DIRECTORY "/" PREFIX "%llu-%s%s", namespace_number(), interface,
 		 suffix);
+}
+
+/* A record holds names of files as they were typed, which JSON, or a terminal, may not take. */
+static json_t *text_json(const char *text)
+{
+	json_t *json = json_string(text);
+	char copy[256];
+	size_t i;
+
+	if (json)
+		return json;
+	for (i = 0; text[i] && i < sizeof(copy) - 1; i++)
+		copy[i] = (char)((unsigned char)text[i] < 0x80 ? text[i] : '?');
+	copy[i] = '\0';
+	return json_string(copy);
 }
 
 void state_free(struct state *state)
@@ -59,11 +88,11 @@ static json_t *or_null(json_t *json)
 json_t *state_to_json(const struct state *state)
 {
 	return json_pack(
-		"{s:i, s:s, s:i, s:s, s:s, s:o, s:o, s:I, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o}",
+		"{s:i, s:s, s:i, s:s, s:s, s:o, s:o, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o}",
 		"version", VERSION, "interface", state->interface, "ifindex", state->ifindex,
 		"step", step_names[state->step], "detail", state->detail, "process",
 		process_json(state->process), "guard", process_json(state->guard), "deadline_ns",
-		(json_int_t)state->deadline_ns, "file", state->file, "base_ns",
+		(json_int_t)state->deadline_ns, "file", text_json(state->file), "base_ns",
 		(json_int_t)state->base_ns, "carrier_changes", (json_int_t)state->carrier_changes,
 		"deployment", or_null(state->deployment), "preemption", or_null(state->preemption),
 		"before", snapshot_to_json(&state->before), "original",
@@ -109,6 +138,8 @@ int state_parse(const json_t *json, struct state *state)
 	snprintf(state->interface, sizeof(state->interface), "%s", interface);
 	snprintf(state->detail, sizeof(state->detail), "%s", detail);
 	snprintf(state->file, sizeof(state->file), "%s", file);
+	printable(state->detail);
+	printable(state->file);
 	state->deadline_ns = deadline;
 	state->base_ns = base;
 	state->carrier_changes = changes;
@@ -189,7 +220,7 @@ int state_write(const struct state *state, struct error *err)
 	return result;
 }
 
-int state_read(const char *interface, struct state *state, struct error *err)
+int state_read_former(const char *interface, struct state *state, struct error *err)
 {
 	json_error_t reason;
 	char path[128];
@@ -201,22 +232,35 @@ int state_read(const char *interface, struct state *state, struct error *err)
 	path_of(interface, ".json", path);
 	if (stat(path, &st))
 		return errno == ENOENT ? 1 : error_errno(err, errno, "%s: cannot be read", path);
-	if (st.st_size > SIZE_MAX_BYTES)
-		return error_system(err, "%s: too large for a record; remove it", path);
+	if (!S_ISREG(st.st_mode) || st.st_size > SIZE_MAX_BYTES)
+		return error_system(err, "%s: %s; remove it", path,
+				    S_ISREG(st.st_mode) ? "too large for a record" : "not a file");
 	if (access(path, R_OK))
 		return error_errno(err, errno, "%s: cannot be read; only root may", path);
 	json = json_load_file(path, JSON_REJECT_DUPLICATES, &reason);
 	if (!json)
-		return error_system(err, "%s: damaged (%s); remove it", path, reason.text);
+		return error_system(err,
+				    "%s: damaged (%s); remove it, then `tsnpub schedule clear %s` "
+				    "brings the kernel's default back",
+				    path, reason.text, interface);
 	result = state_parse(json, state);
 	json_decref(json);
 	if (result)
-		return error_system(err, "%s: not a record of this version; remove it", path);
-	if (state->ifindex != (int)if_nametoindex(interface)) {
-		state_free(state);
-		return 1;
-	}
+		return error_system(err,
+				    "%s: not a record of this version; remove it, then `tsnpub "
+				    "schedule clear %s` brings the kernel's default back",
+				    path, interface);
 	return 0;
+}
+
+int state_read(const char *interface, struct state *state, struct error *err)
+{
+	int result = state_read_former(interface, state, err);
+
+	if (result || state->ifindex == (int)if_nametoindex(interface))
+		return result;
+	state_free(state);
+	return 1;
 }
 
 int state_remove(const char *interface, struct error *err)

@@ -33,7 +33,7 @@ struct state {
 	struct process process; /* that applied */
 	struct process guard; /* that takes it back unless confirmed */
 	int64_t deadline_ns; /* CLOCK_BOOTTIME, of the confirmation */
-	char file[256]; /* the YAML file, as it was named */
+	char file[256]; /* the YAML file, as it was named; read back, without control characters */
 	int64_t base_ns;
 	int64_t carrier_changes; /* of the interface when it was applied; -1: not known */
 	json_t *deployment; /* deployment_json() of what was applied; owned; may be NULL */
@@ -54,6 +54,9 @@ int state_write(const struct state *state, struct error *err);
  * -1 with the error: unreadable.
  */
 int state_read(const char *interface, struct state *state, struct error *err);
+
+/* As state_read(), but the record may be of an interface of that name that was removed: see state->ifindex. */
+int state_read_former(const char *interface, struct state *state, struct error *err);
 
 /* Puts the record before this apply back, or removes the record when there was none. Returns 0 or -1. */
 int state_revert(const struct state *state, struct error *err);

@@ -7,19 +7,21 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The text may quote hostile input: it must stay one line and must not steer a terminal. */
-static void make_printable(char *text)
+void printable(char *text)
 {
-	for (; *text; text++)
-		if ((unsigned char)*text < 0x20 || *text == 0x7f)
-			*text = '?';
+	for (unsigned char *at = (unsigned char *)text; *at; at++)
+		if (*at < ' ' || *at == 0x7f)
+			*at = '?';
+		/* U+0080 to U+009F, such as the terminal's other escape, in UTF-8 */
+		else if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0)
+			at[0] = at[1] = '?';
 }
 
 static void set(struct error *err, int status, const char *format, va_list args)
 {
 	err->status = status;
 	vsnprintf(err->text, sizeof(err->text), format, args);
-	make_printable(err->text);
+	printable(err->text);
 }
 
 int error_input(struct error *err, const char *format, ...)
@@ -77,7 +79,7 @@ int error_fix(struct error *err, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(err->text + used + 2, sizeof(err->text) - used - 2, format, args);
 	va_end(args);
-	make_printable(err->text);
+	printable(err->text);
 	return -1;
 }
 
@@ -133,7 +135,7 @@ void error_prefix(struct error *err, const char *format, ...)
 	va_end(args);
 	used = strlen(prefixed);
 	snprintf(prefixed + used, sizeof(prefixed) - used, ": %s", err->text);
-	make_printable(prefixed);
+	printable(prefixed);
 	memcpy(err->text, prefixed, sizeof(err->text));
 }
 
@@ -149,7 +151,7 @@ static void message(const char *kind, const char *format, va_list args)
 	char text[512];
 
 	vsnprintf(text, sizeof(text), format, args);
-	make_printable(text);
+	printable(text);
 	fflush(stdout);
 	fprintf(stderr, "tsnpub: %s%s\n", kind, text);
 }

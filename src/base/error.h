@@ -29,6 +29,12 @@ struct error {
 /* The user's input is wrong (status 2). Returns -1, so that `return error_input(...)` reads well. */
 int error_input(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/*
+ * Control characters become '?': text that quotes hostile input stays one line and does not steer a terminal. Errors and
+ * messages do so by themselves.
+ */
+void printable(char *text);
+
 /* The system refuses or lacks something (status 3). Returns -1. */
 int error_system(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -16,8 +16,15 @@
 #define DEPTH_MAX 12
 #define NODES_MAX 100000
 
+enum kind {
+	KIND_VALUE,
+	KIND_LIST,
+	KIND_MAPPING
+};
+
 /* One value of the document: where it stands. Children of a mapping have a key, those of a sequence a number. */
 struct node {
+	enum kind kind;
 	uint32_t parent;
 	uint32_t line;
 	uint32_t index;
@@ -142,6 +149,11 @@ static int walk_event(struct yaml_file *file, const yaml_event_t *event, struct 
 			return error_input(
 				err, "%s: line %u: a list or a mapping as a key; write a name",
 				file->name, line);
+		if (strpbrk(key, "\n\r\t\b\f\v\a\033"))
+			return error_input(
+				err,
+				"%s: line %u: '%.64s': a control character in a key; remove it",
+				file->name, line, key);
 		if (key_is_taken(file, level, key))
 			return error_input(
 				err,
@@ -164,6 +176,8 @@ static int walk_event(struct yaml_file *file, const yaml_event_t *event, struct 
 		return -1;
 	if (!opens)
 		return 0;
+	file->nodes[file->count - 1].kind = event->type == YAML_MAPPING_START_EVENT ? KIND_MAPPING
+										    : KIND_LIST;
 	if (*depth == DEPTH_MAX)
 		return error_input(err, "%s: line %u: nested more than %d deep", file->name, line,
 				   DEPTH_MAX);
@@ -370,6 +384,65 @@ static const char *page_of(const struct yaml_file *file, uint32_t node)
 		       : "tsnpub-publish";
 }
 
+/* As yaml_file_line() takes it; ": " behind it, nothing for the root. */
+static void path_of(const struct yaml_file *file, uint32_t node, char path[128])
+{
+	const struct node *here = &file->nodes[node];
+
+	path[0] = '\0';
+	if (!node)
+		return;
+	path_of(file, here->parent, path);
+	if (path[0])
+		path[strlen(path) - 2] = '\0';
+	if (here->key)
+		snprintf(path + strlen(path), 128 - strlen(path), "%s%.40s: ", path[0] ? "." : "",
+			 here->key);
+	else
+		snprintf(path + strlen(path), 128 - strlen(path), "[%u]: ", here->index);
+}
+
+/* A list where a number belongs, and the like: the first such value of that name on that line. */
+static int wrong_kind(const struct yaml_file *file, const struct reason *reason, struct error *err)
+{
+	static const struct {
+		const char *wanted, *name, *fix;
+	} kinds[] = {
+		[KIND_VALUE] = { "Expecting STRING", "a single value",
+				 "write one value, without brackets or dashes" },
+		[KIND_LIST] = { "Expecting SEQUENCE", "a list",
+				"write it in brackets, as in [a, b]" },
+		[KIND_MAPPING] = { "Expecting MAPPING", "a mapping",
+				   "write keys with their values, as in {key: value}" },
+	};
+	unsigned wanted = KIND_VALUE;
+	char path[128] = "";
+	const char *got = strstr(reason->text, "event: ");
+	enum kind is = !got                              ? KIND_VALUE
+		       : !strncmp(got + 7, "SEQ", 3)     ? KIND_LIST
+		       : !strncmp(got + 7, "MAPPING", 7) ? KIND_MAPPING
+							 : KIND_VALUE;
+
+	while (wanted < KIND_MAPPING &&
+	       strncmp(reason->text, kinds[wanted].wanted, strlen(kinds[wanted].wanted)) != 0)
+		wanted++;
+	for (uint32_t i = 1; i < file->count && reason->where[0]; i++) {
+		const struct node *node = &file->nodes[i];
+
+		if (node->line != reason->line || node->kind != is)
+			continue;
+		/* libcyaml counts the members of a list from 1 */
+		if (node->key ? strncmp(node->key, reason->where, strlen(reason->where)) != 0
+			      : node->index + 1 != strtoul(reason->where, NULL, 10))
+			continue;
+		path_of(file, i, path);
+		break;
+	}
+	return error_input(err, "%s: line %u: %swrong kind of value: %s, where %s belongs; %s",
+			   file->name, reason->line, path, kinds[is].name, kinds[wanted].name,
+			   kinds[wanted].fix);
+}
+
 int yaml_file_load(const struct yaml_file *file, const cyaml_schema_value_t *schema, void **data,
 		   struct error *err)
 {
@@ -405,12 +478,7 @@ int yaml_file_load(const struct yaml_file *file, const cyaml_schema_value_t *sch
 		return error_input(err, "%s: line %u: key '%.64s' is missing; add it", file->name,
 				   reason.line, value);
 	if (strstr(reason.text, "Expecting"))
-		return error_input(err,
-				   "%s: line %u: %s%s%swrong kind of value (%s); single "
-				   "values, lists and"
-				   " mappings are not interchangeable",
-				   file->name, reason.line, reason.where[0] ? "'" : "",
-				   reason.where, reason.where[0] ? "': " : "", reason.text);
+		return wrong_kind(file, &reason, err);
 	return error_input(err, "%s: line %u: %s%s%s%s", file->name, reason.line,
 			   reason.where[0] ? "'" : "", reason.where, reason.where[0] ? "': " : "",
 			   reason.text[0] ? reason.text : cyaml_strerror(result));

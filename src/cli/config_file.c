@@ -69,6 +69,14 @@ static int take(struct yaml_file *yaml, struct config_file *config, struct error
 		config->texts.value[i] = data->value[i];
 	if (!config->texts.value[PUBLISH_IFACE])
 		config->texts.value[PUBLISH_IFACE] = data->interface;
+	if (data->interface && data->value[PUBLISH_IFACE]) {
+		char what[YAML_WHAT];
+
+		error_input(err, "%s: means the same as iface, which stands here too; remove one",
+			    yaml_file_what(yaml, "interface", what));
+		config_file_close(config);
+		return -1;
+	}
 	config->texts.streams = data->streams;
 	config->texts.stream_count = data->streams_count;
 	config->schedule = data->schedule;

@@ -23,6 +23,7 @@
 
 struct view {
 	const struct publish_request *request;
+	struct publish_schedule *schedule;
 	struct live live;
 	int64_t started_ns; /* CLOCK_MONOTONIC */
 	int64_t ahead_ns; /* from there to the base time, if that lay ahead */
@@ -118,7 +119,10 @@ static void tick(void *context, struct publisher *publisher)
 	const struct publisher_recent *recent;
 	const struct tx_metrics *metrics;
 	struct tx_stream *total;
+	char text[200];
 
+	if (publish_schedule_lost(view->schedule, text))
+		say(view, true, text);
 	metrics = publisher_metrics(publisher, &recent);
 	blame_session_tick(&view->blame, publisher_cycle(publisher), &metrics->wake);
 	if (view->request->quiet) {
@@ -298,9 +302,10 @@ static int judge(struct publisher *publisher, double sla, const struct publisher
 	return status;
 }
 
-static int run(const struct publish_request *request, struct error *err)
+static int run(const struct publish_request *request, struct publish_schedule *schedule,
+	       struct error *err)
 {
-	struct view view = { .request = request };
+	struct view view = { .request = request, .schedule = schedule };
 	struct publisher_options options = request->publisher;
 	const struct publisher_events events = { started, tick, say, &view };
 	struct publisher_counts counts;
@@ -358,7 +363,7 @@ int cmd_publish(int argc, char **argv)
 	struct config_file config = { 0 };
 	struct publish_schedule schedule;
 	struct error err = ERROR_INIT;
-	int status = -1;
+	int status = -1, ended;
 
 	if (!line) {
 		error_system(&err, "no memory");
@@ -384,13 +389,16 @@ int cmd_publish(int argc, char **argv)
 		request.publisher.restart_gates = publish_schedule_restart;
 		request.publisher.restart_context = &schedule;
 	}
-	status = run(&request, &err);
+	status = run(&request, &schedule, &err);
 	if (status < 0)
 		error_report(&err);
-	if (publish_schedule_end(&schedule, &err) < 0)
+	ended = publish_schedule_end(&schedule, &err);
+	if (ended < 0)
 		status = -1;
 	else if (status < 0)
 		status = err.status;
+	else if (ended && status == STATUS_GOOD)
+		status = STATUS_BAR_MISSED;
 out:
 	if (status < 0)
 		status = error_report(&err);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/publish_schedule.h"
 
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,16 +216,48 @@ int publish_schedule_restart(void *schedule, struct error *err)
 {
 	struct publish_schedule *held = schedule;
 
+	if (confirm_is_over(&held->hold))
+		return error_system(err,
+				    "the schedule was taken back meanwhile by another process");
 	return confirm_restart(&held->hold, held->interface, err);
+}
+
+bool publish_schedule_lost(struct publish_schedule *schedule, char text[200])
+{
+	if (!schedule->applied || schedule->lost || !confirm_is_over(&schedule->hold))
+		return false;
+	schedule->lost = true;
+	if (confirm_is_undone(&schedule->hold, schedule->interface))
+		snprintf(text, 200,
+			 "%s: another process took the schedule back (tsnpub schedule clear): "
+			 "frames leave without it from here on",
+			 schedule->interface);
+	else
+		snprintf(text, 200,
+			 "%s: the process that would take the schedule back was killed; `tsnpub "
+			 "schedule clear %s` does so when this run has ended",
+			 schedule->interface, schedule->interface);
+	return true;
 }
 
 int publish_schedule_end(struct publish_schedule *schedule, struct error *err)
 {
+	bool lost;
+
 	if (!schedule->applied)
 		return 0;
 	schedule->applied = false;
+	lost = schedule->lost || confirm_is_over(&schedule->hold);
 	if (confirm_release(&schedule->hold, schedule->interface, err))
 		return -1;
-	message_note("%s: schedule taken back", schedule->interface);
-	return 0;
+	if (!if_nametoindex(schedule->interface))
+		message_note("%s: the interface is gone, and the schedule with it",
+			     schedule->interface);
+	else if (lost)
+		message_note("%s: the schedule is no longer this run's to take back; `tsnpub "
+			     "schedule show` tells what stands there",
+			     schedule->interface);
+	else
+		message_note("%s: schedule taken back", schedule->interface);
+	return lost;
 }

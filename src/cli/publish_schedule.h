@@ -13,6 +13,7 @@
 
 struct publish_schedule {
 	bool applied;
+	bool lost; /* another has taken it back, or its guard is gone */
 	char interface[16];
 	struct confirm_guard hold;
 };
@@ -28,7 +29,16 @@ int publish_schedule_begin(const struct config_file *config, const char *file, b
 /* For publisher_options.restart_gates, with the schedule as its context. */
 int publish_schedule_restart(void *schedule, struct error *err);
 
-/* After it has ended: takes back what was applied. Returns 0, or -1 with the error. */
+/*
+ * Now and then while it runs: true once, when another (`tsnpub schedule clear`) took back what was applied, or nobody is
+ * left to do so at the end; `text` says which.
+ */
+bool publish_schedule_lost(struct publish_schedule *schedule, char text[200]);
+
+/*
+ * After it has ended: takes back what was applied. Returns 0; 1 when another had done so before the end, which is said; or -1
+ * with the error.
+ */
 int publish_schedule_end(struct publish_schedule *schedule, struct error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "host/link.h"
 
 /* The top-level words that a schedule needs, with both names of the interface's. */
 static const char *interface_key(const struct yaml_file *yaml)
@@ -29,8 +30,7 @@ int schedule_file_convert(const struct config_file *config, struct schedule_file
 				   "%s: no schedule: in this file; `man 5 tsnpub-schedule` shows "
 				   "how one looks",
 				   yaml_file_name(file->yaml));
-	if (interface && (!interface[0] || strlen(interface) >= sizeof(file->schedule.interface) ||
-			  strpbrk(interface, "/ \t\r\n")))
+	if (interface && !link_name_is_good(interface))
 		return error_input(err, "%s '%.40s': not an interface name; `ip link` lists them",
 				   yaml_file_what(file->yaml, interface_key(file->yaml), what),
 				   interface);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "cli/schedule_command.h"
 #include "host/capability.h"
+#include "host/link.h"
 #include "host/session.h"
 #include "tc/validate.h"
 
@@ -29,7 +30,7 @@ int schedule_pick_interface(const char *given, char interface[16], struct error 
 	unsigned count;
 
 	if (given) {
-		if (!*given || strlen(given) >= 16 || strchr(given, '/'))
+		if (!link_name_is_good(given))
 			return error_input(
 				err,
 				"interface '%.64s': not an interface name; `ip link` lists them",

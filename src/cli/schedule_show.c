@@ -20,6 +20,7 @@
 #include "tc/timeline.h"
 
 #define INTERFACES_MAX 64
+#define STEP_TEXT 512 /* the name of a file, and what to do */
 
 struct show_options {
 	const char *interface;
@@ -117,39 +118,40 @@ static void make_drawable(struct view *view, bool admin)
 	}
 }
 
-static const char *step_text(const struct state *state, char buffer[300])
+static const char *step_text(const struct state *state, char buffer[STEP_TEXT])
 {
 	char left[DURATION_TEXT];
 	int64_t ns = state->deadline_ns - clock_now_ns(CLOCK_BOOTTIME);
 
 	if (state->step == STATE_APPLYING && process_lives(state->process))
-		snprintf(buffer, 300, "an apply is at work on it (process %d, %s)",
+		snprintf(buffer, STEP_TEXT, "an apply is at work on it (process %d, %s)",
 			 state->process.pid, state->detail);
 	else if (state->step == STATE_APPLYING)
-		snprintf(buffer, 300,
+		snprintf(buffer, STEP_TEXT,
 			 "an apply (process %d, %s) was cut off at '%s'; `tsnpub schedule clear "
 			 "%s` restores what was there",
 			 state->process.pid, state->file, state->detail, state->interface);
 	else if (state->step == STATE_BROKEN)
-		snprintf(buffer, 300, "a rollback failed; `tsnpub schedule clear %s` tries again",
+		snprintf(buffer, STEP_TEXT,
+			 "a rollback failed; `tsnpub schedule clear %s` tries again",
 			 state->interface);
 	else if (state_is_held(state))
-		snprintf(buffer, 300,
+		snprintf(buffer, STEP_TEXT,
 			 "applied from %s for as long as process %d runs, then taken back",
 			 state->file, state->process.pid);
 	else if (state->step == STATE_UNCONFIRMED && process_lives(state->guard))
-		snprintf(buffer, 300,
+		snprintf(buffer, STEP_TEXT,
 			 "applied from %s; taken back in %s unless `tsnpub schedule confirm %s`",
 			 state->file,
 			 format_duration(ns > 0 ? ns / NSEC_PER_SEC * NSEC_PER_SEC : 0, left),
 			 state->interface);
 	else if (state->step == STATE_UNCONFIRMED)
-		snprintf(buffer, 300,
+		snprintf(buffer, STEP_TEXT,
 			 "applied from %s, not confirmed, and the process that would take it back "
 			 "is gone; confirm or clear",
 			 state->file);
 	else
-		snprintf(buffer, 300, "applied by tsnpub from %s", state->file);
+		snprintf(buffer, STEP_TEXT, "applied by tsnpub from %s", state->file);
 	return buffer;
 }
 
@@ -254,7 +256,7 @@ static void print_queues(const struct view *view)
 static void print_view(struct view *view)
 {
 	const struct installed *installed = &view->installed;
-	char text[300];
+	char text[STEP_TEXT];
 
 	printf("%s: %s", view->device.link.name, view->device.nic->name);
 	if (view->device.speed_mbps)
@@ -358,7 +360,7 @@ static json_t *view_json(struct view *view)
 {
 	const struct installed *installed = &view->installed;
 	json_t *foreign = json_array(), *root;
-	char text[300];
+	char text[STEP_TEXT];
 
 	for (unsigned i = 0; i < installed->foreign_count; i++)
 		json_array_append_new(

@@ -131,27 +131,25 @@ static void join_threads(struct publisher *p, bool failed)
 	p->cyclic_started = p->collecting_started = p->writing_started = false;
 }
 
-/* Before frames are sent again. */
-static void restart_gates(struct run *run, const char *interface)
+/* Before frames are sent again. `anew`: it is another interface of that name. */
+static void restart_gates(struct run *run, const char *interface, bool anew)
 {
 	const struct publisher_options *options = &run->p->options;
+	const char *why = anew ? "the interface was made anew, without its schedule"
+			       : "the kernel stopped its gates for good when the link went";
 	struct error err = ERROR_INIT;
 
 	if (!options->restart_gates)
-		say(run, true,
-		    "%s: the kernel stopped its gates for good when the link went: frames of "
-		    "closed "
-		    "classes stay in the queue; `tsnpub schedule apply` starts them again",
-		    interface);
+		say(run, true, "%s: %s%s; `tsnpub schedule apply` %s", interface, why,
+		    anew ? "" : ": frames of closed classes stay in the queue",
+		    anew ? "installs it again" : "starts them again");
 	else if (options->restart_gates(options->restart_context, &err))
-		say(run, true,
-		    "%s: the kernel stopped its gates when the link went, and they could not be "
-		    "started again: %s",
-		    interface, err.text);
+		say(run, true, "%s: %s, and it could not be put right: %s", interface, why,
+		    err.text);
 	else
-		say(run, false,
-		    "%s: the gates, which the kernel stopped when the link went, run again",
-		    interface);
+		say(run, false, "%s: %s", interface,
+		    anew ? "the interface was made anew, and the schedule is installed on it again"
+			 : "the gates, which the kernel stopped when the link went, run again");
 }
 
 static void link_changed(struct run *run)
@@ -166,8 +164,9 @@ static void link_changed(struct run *run)
 		int64_t now = clock_now_ns(CLOCK_MONOTONIC);
 
 		if (change == LINK_UP) {
-			if (link.index != p->transmit->settings.ifindex &&
-			    transmit_rebind(p->transmit, link.index, &err) < 0) {
+			bool anew = link.index != p->transmit->settings.ifindex;
+
+			if (anew && transmit_rebind(p->transmit, link.index, &err) < 0) {
 				say(run, true, "%s", err.text);
 				continue;
 			}
@@ -177,8 +176,9 @@ static void link_changed(struct run *run)
 				    format_duration((now - run->down_since_ns) / NSEC_PER_MSEC *
 							    NSEC_PER_MSEC,
 						    gone));
-			if (run->down_since_ns && p->setup.software_gates)
-				restart_gates(run, link.name);
+			if (run->down_since_ns && (anew ? p->setup.gates || p->options.restart_gates
+							: p->setup.software_gates))
+				restart_gates(run, link.name, anew);
 			run->down_since_ns = 0;
 			atomic_store(&p->control.link_down, 0);
 			continue;

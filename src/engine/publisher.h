@@ -60,7 +60,8 @@ struct publisher_options {
 	bool strict; /* a real-time shortfall is an error */
 	enum link_loss link_loss;
 	/*
-	 * Starts gates in the kernel again that a link loss stopped; 0, or -1 with the error. Called in the thread of
+	 * Starts gates in the kernel again that a link loss stopped, and installs the schedule on an interface that was made
+	 * anew; 0, or -1 with the error. Called in the thread of
 	 * publisher_run(), without capabilities. NULL: they are not this run's to start.
 	 */
 	int (*restart_gates)(void *context, struct error *err);
@@ -100,6 +101,7 @@ struct publisher_setup {
 	uint32_t speed_mbps; /* 0: unknown */
 	int phc_index; /* -1: none */
 	struct pacing pacing;
+	bool gates; /* taprio stands on the interface */
 	bool software_gates; /* taprio without offload: it does not survive a link loss */
 	struct realtime realtime;
 	int tid; /* of the cyclic thread; valid as `realtime` is */

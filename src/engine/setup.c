@@ -200,6 +200,7 @@ static int choose_pacing(struct publisher *p, struct error *err)
 	};
 	int result = -1;
 
+	s->gates = gates;
 	s->software_gates = gates && gates->mode == SCHEDULE_SOFTWARE;
 	if (qdisc_list_read(p->nl, s->link.index, s->link.name, &qdiscs, err) == 0) {
 		result = pacing_choose(&p->options.pacing, &facts, &s->pacing, err);

@@ -60,18 +60,33 @@ static int take_link(const struct nlmsghdr *answer, void *context)
 	return link_parse(answer, context);
 }
 
+bool link_name_is_good(const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *at = name; *at; at++) {
+		unsigned char c = (unsigned char)*at;
+
+		if (c <= ' ' || c == 0x7f || c == '/')
+			return false;
+		/* U+0080 to U+009F are control characters too */
+		if (c == 0xc2 && (unsigned char)at[1] >= 0x80 && (unsigned char)at[1] <= 0x9f)
+			return false;
+	}
+	return length && length < LINK_NAME;
+}
+
 int link_get(struct netlink *nl, const char *name, struct link_info *link, struct error *err)
 {
 	struct nlmsghdr *request;
 	struct ifinfomsg *ifi;
-	size_t length = strlen(name);
 	int result;
 
-	if (!length || length >= LINK_NAME || strchr(name, '/'))
+	if (!link_name_is_good(name))
 		return error_input(
 			err,
 			"interface '%.64s': not an interface name (1 to %d characters, no "
-			"'/'); `ip link` lists them",
+			"'/', no blanks and control characters); `ip link` lists them",
 			name, LINK_NAME - 1);
 	request = netlink_request(nl, RTM_GETLINK, 0);
 	ifi = mnl_nlmsg_put_extra_header(request, sizeof(*ifi));

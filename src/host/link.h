@@ -30,6 +30,12 @@ struct link_info {
 };
 
 /*
+ * Pure: could an interface have this name, and a terminal show it? The kernel lets through control characters that are
+ * no blanks; they would steer the terminal, and are refused.
+ */
+bool link_name_is_good(const char *name);
+
+/*
  * Reads the interface. An unknown name, or one that is no name, is the user's error (status 2). Needs no
  * privileges. Returns 0 or -1.
  */

@@ -24,19 +24,20 @@ static const char *read_stat(pid_t pid, char text[STAT_MAX])
 	return end ? end + 1 : NULL;
 }
 
-/* Field 22; 0 when there is no such process. */
+/* Field 22; 0 when there is no such process, or it has ended. */
 static uint64_t start_of(pid_t pid)
 {
 	unsigned long long start = 0;
-	char text[STAT_MAX];
+	char text[STAT_MAX], state;
 	const char *fields = read_stat(pid, text);
 
 	if (!fields || sscanf(fields,
-			      " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+			      " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
 			      "%*d %*d %*d %llu",
-			      &start) != 1)
+			      &state, &start) != 2)
 		return 0;
-	return start;
+	/* ended, and its parent does not ask: in a container the first process often does not */
+	return state == 'Z' || state == 'X' ? 0 : start;
 }
 
 struct process process_of(pid_t pid)

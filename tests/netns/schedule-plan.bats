@@ -194,3 +194,12 @@ body() {
 	[ "$status" = 3 ]
 	[[ $output == *"taprio refused"*"the kernel says: Specified qdisc"*"the kernel module is missing"*"everything is as it was"* ]]
 }
+
+@test "values of the wrong kind, both names of the interface, names that steer a terminal, too many digits" {
+	body | sed 's/queues: 0/queues: []/' | wrong 'line 7: schedule.classes[0].queues: wrong kind of value: a list, where a single value belongs; write one value'
+	body | sed 's/\[7\]/7/' | wrong 'line 7: schedule.classes[0].priorities: wrong kind of value: a single value, where a list belongs; write it in brackets'
+	body | sed 's/^interface: .*/&\niface: eth1/' | wrong 'line 1: interface: means the same as iface, which stands here too; remove one'
+	body | sed 's/eth0/"\\e[31mred"/' | wrong "line 1: interface '?[31mred': not an interface name"
+	body | sed 's/queues: 0/queues: 00000000000000000000000000000009/' | wrong 'class '\''control'\'' has queue 9'
+	body | sed "s/queues: 0/queues: $(printf '0%.0s' {1..80})/" | wrong 'not a range of queues; write 0, or 1-3'
+}

@@ -83,11 +83,33 @@ static void damaged_messages_do_no_harm(void **state)
 	}
 }
 
+static void names_that_steer_a_terminal_are_none(void **state)
+{
+	static const char *const good[] = { "e", "eth0.100", "wlan\xc3\xa9", "a'b",
+					    "fifteen-letters" };
+	static const char *const bad[] = { "",
+					   "sixteen-letters-",
+					   "a/b",
+					   "a b",
+					   "a\n",
+					   "\033[31mred",
+					   "a\x7f",
+					   "\xc2\x9b"
+					   "31m" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		assert_true(link_name_is_good(good[i]));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_false(link_name_is_good(bad[i]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_message_is_read),
 		cmocka_unit_test(damaged_messages_do_no_harm),
+		cmocka_unit_test(names_that_steer_a_terminal_are_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -652,6 +652,14 @@ static void the_same_by_hand(void **state)
 		"sched-entry S 03 150000 cycle-time 250000 max-sdu 202 0 flags 0x2");
 	free(text);
 	text = deployment_command(&deployment, "eth0", 500, 2);
+	{
+		/* pasted into a shell, a name must stay a name */
+		char *quoted = deployment_command(&deployment, "a;b'c", 1000, 1);
+
+		assert_non_null(quoted);
+		assert_memory_equal(quoted, "tc qdisc replace dev 'a;b'\\''c' parent 100:1 ", 44);
+		free(quoted);
+	}
 	assert_string_equal(text, "tc qdisc replace dev eth0 parent 100:2 handle 102: etf clockid "
 				  "CLOCK_TAI delta 100000 "
 				  "offload");

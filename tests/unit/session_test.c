@@ -3,11 +3,13 @@
 #include "cmocka_all.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "host/process.h"
 #include "host/session.h"
 
 static char client[SESSION_CLIENT];
@@ -89,12 +91,34 @@ static int child_of_one(void)
 	return status != 0;
 }
 
+/* In a container the first process often does not ask for its children: one that ended must not be waited for. */
+static void a_process_that_ended_does_not_live(void **state)
+{
+	struct process child;
+	siginfo_t info;
+	pid_t pid = fork();
+
+	(void)state;
+	if (!pid)
+		for (;;)
+			pause();
+	child = process_of(pid);
+	assert_true(process_lives(child));
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	/* it has ended, and nobody has asked */
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	assert_false(process_lives(child));
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_false(process_lives(child));
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_client_is_found),
 		cmocka_unit_test(others_have_none),
 		cmocka_unit_test(parents_are_asked),
+		cmocka_unit_test(a_process_that_ended_does_not_live),
 	};
 
 	if (argc == 2 && !strcmp(argv[1], "parent"))

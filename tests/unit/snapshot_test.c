@@ -6,6 +6,7 @@
 
 #include "tc/attr.h"
 #include "tc/snapshot.h"
+#include "tc/state.h"
 #include "tc/taprio_dump.h"
 #include "tc/tc_headers.h"
 
@@ -143,6 +144,56 @@ static void snapshots_differ_by_more_than_the_time(void **state)
 			    "taprio 200: on ffff:ffff is missing");
 }
 
+/* A link that goes down in the middle of an apply takes the kernel's own qdiscs with it: nothing is missing. */
+static void an_interface_that_is_down_misses_no_default(void **state)
+{
+	struct nlmsghdr *before = dump(one, 1000, 9000, 100);
+	struct snapshot up = { .count = 1,
+			       .was_up = true,
+			       .list = { { before->nlmsg_len, (uint8_t *)before } } };
+	struct snapshot now = { .count = 0, .was_up = true };
+	struct tcmsg *tcm = NLMSG_DATA(before);
+	char text[160];
+
+	(void)state;
+	tcm->tcm_handle = 0;
+	assert_string_equal(snapshot_difference(&up, &now, text),
+			    "taprio 0: on ffff:ffff is missing");
+	now.was_up = false;
+	assert_null(snapshot_difference(&up, &now, text));
+	tcm->tcm_handle = 0x2000000;
+	assert_string_equal(snapshot_difference(&up, &now, text),
+			    "taprio 200: on ffff:ffff is missing");
+}
+
+static void a_record_takes_any_name_of_a_file(void **state)
+{
+	static const char *const names[][2] = {
+		{ "a.yaml", "a.yaml" },
+		{ "\xc3\xa4.yaml", "\xc3\xa4.yaml" },
+		{ "\xff.yaml", "?.yaml" },
+		{ "cut short \xc3", "cut short ?" },
+		{ "\033[31mred\n", "?[31mred?" },
+		{ "\xc2\x9b"
+		  "31m",
+		  "??31m" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct state record = { .interface = "v0", .step = STATE_APPLIED }, again;
+		json_t *json;
+
+		strcpy(record.file, names[i][0]);
+		json = state_to_json(&record);
+		assert_non_null(json);
+		assert_int_equal(state_parse(json, &again), 0);
+		assert_string_equal(again.file, names[i][1]);
+		state_free(&again);
+		json_decref(json);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,6 +202,8 @@ int main(void)
 		cmocka_unit_test(a_schedule_begins_at_its_base_time_or_with_the_next_cycle),
 		cmocka_unit_test(damaged_dumps_are_none),
 		cmocka_unit_test(snapshots_differ_by_more_than_the_time),
+		cmocka_unit_test(an_interface_that_is_down_misses_no_default),
+		cmocka_unit_test(a_record_takes_any_name_of_a_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,9 +88,16 @@ static void each_error_is_one_line_with_its_place(void **state)
 		{ "name: a\nname: b\n", "line 2: key 'name' stands here a second time" },
 		{ "name: a\nnmae: b\n", "line 2: unknown key 'nmae'" },
 		{ "list:\n- size: 1\n", "key 'name' is missing" },
-		{ "name: [a]\n", "line 1: 'name': wrong kind of value" },
-		{ "name: a\nlist: 3\n", "line 2: 'list': wrong kind of value" },
-		{ "name: a\nlist:\n- 3\n", "line 3: " },
+		{ "name: [a]\n", "line 1: name: wrong kind of value: a list, where a single value "
+				 "belongs; write" },
+		{ "name: a\nlist: 3\n", "line 2: list: wrong kind of value: a single value, where "
+					"a list belongs; write" },
+		{ "name: a\nlist:\n- 3\n", "line 3: list[0]: wrong kind of value: a single value, "
+					   "where a mapping belongs; write" },
+		{ "name: a\nlist: [{size: b}, {size: {c: d}}]\n",
+		  "line 2: list[1].size: wrong kind of value: a mapping," },
+		{ "name: a\n\"\\n\\e[31m\": 1\n",
+		  "line 2: '??[31m': a control character in a key" },
 		{ "name: {\n", "not YAML" },
 		{ "name: a\n\x01", "line 2: byte 0x01: a binary file" },
 		{ "name: \"a\\0b\"\n", "NUL character" },

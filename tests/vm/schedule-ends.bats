@@ -101,3 +101,96 @@ load schedule
 	sleep 1
 	dump | diff before -
 }
+
+@test "--confirm: a guard that was stopped and goes on still waits; a file of any name" {
+	sim ideal
+	dump >before
+	file full-offload "$FULL" "$LAUNCH" >$'\xff\e[31m.yaml'
+	tsnpub schedule apply $'\xff\e[31m.yaml' --confirm 5s
+	run tsnpub schedule show tsn0
+	says 'applied from ??[31m.yaml; taken back in '
+	guard=$(jq .guard.pid /run/tsnpub/schedule-*-tsn0.json)
+	kill -STOP "$guard"
+	sleep 0.2
+	kill -CONT "$guard"
+	sleep 0.5
+	dump | grep -q taprio
+	sleep 5
+	dump | diff before -
+}
+
+@test "a clear under a publisher: it says so, ends with 1, and leaves alone what another installs then" {
+	sim ideal
+	dump >before
+	file full-offload "$FULL" "$LAUNCH" >a.yaml
+	{ cat a.yaml; printf 'streams:\n- {id: 1, priority: 7, offset: 20us, size: 100}\n'; } >p.yaml
+	tsnpub --config p.yaml --sync ignore --apply --quiet --duration 4s >out 2>&1 3>&- &
+	publisher=$!
+	sleep 1.5
+	tsnpub schedule clear tsn0
+	dump | diff before -
+	tsnpub schedule apply a.yaml
+	status=0
+	wait "$publisher" || status=$?
+	cat out
+	[ "$status" = 1 ]
+	grep 'warning: tsn0: another process took the schedule back (tsnpub schedule clear): frames leave without it from here on' out
+	grep "tsn0: the schedule is no longer this run's to take back" out
+	tsnpub schedule check a.yaml
+	tsnpub schedule clear
+	dump | diff before -
+}
+
+@test "an interface that is removed and made anew under a publisher gets its schedule again, and loses it at the end" {
+	veth
+	file software "$FULL" '' '' v0 >a.yaml
+	printf 'streams:\n- {id: 1, priority: 7, offset: 20us, size: 100}\n' >>a.yaml
+	dump v0 >before
+	tsnpub --config a.yaml --sync ignore --apply --quiet --duration 5s >out 2>&1 3>&- &
+	publisher=$!
+	sleep 1
+	ip link del v0
+	sleep 0.3
+	veth
+	sleep 0.5
+	cat out
+	tsnpub schedule check a.yaml
+	[[ $(tsnpub schedule show v0) == *"applied from a.yaml for as long as process $publisher runs"* ]]
+	wait "$publisher" || true
+	cat out
+	grep 'v0: the interface was made anew, and the schedule is installed on it again' out
+	dump v0 | diff before -
+	# for good
+	tsnpub --config a.yaml --sync ignore --apply --quiet --duration 2s >out 2>&1 3>&- &
+	publisher=$!
+	sleep 1
+	ip link del v0
+	wait "$publisher" || true
+	grep 'v0: the interface is gone, and the schedule with it' out
+}
+
+@test "the link is switched off in the middle: taken back all the same" {
+	sim ideal
+	file full-offload "$FULL" "$LAUNCH" >a.yaml
+	strace -f -o trace -e trace=rename -e inject=rename:delay_enter=3s:when=3 \
+		tsnpub schedule apply a.yaml --carrier-timeout 1s >out 2>&1 &
+	apply=$!
+	sleep 1.5
+	ip link set tsn0 down
+	status=0
+	wait "$apply" || status=$?
+	cat out
+	[ "$status" = 3 ]
+	grep 'tsn0: switched off meanwhile, and not on again within 1s; ip link set tsn0 up; everything is as it was' out
+	[ -z "$(tsnpub schedule show tsn0 | grep -e 'rollback failed' -e 'cut off')" ]
+}
+
+@test "the record of a namespace that is gone is not that of the next one with its number" {
+	for turn in 1 2; do
+		unshare -n bash -c '. /lab/tests/schedule.bash; veth; file software "$FULL" "" "" v0 >n.yaml
+			tsnpub schedule show v0 >>shown; tsnpub schedule apply n.yaml' >/dev/null
+		sleep 0.5
+	done
+	[ "$(grep -c 'no schedule; installed is noqueue' shown)" = 2 ]
+	[ "$(grep -c applied shown)" = 0 ]
+}
