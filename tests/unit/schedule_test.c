@@ -115,6 +115,14 @@ static void each_mistake_is_named(void **state)
 		  "would limit frames on queue 1 instead, since class 'b' is number 1 in the list "
 		  "(it has queue 0); list the classes",
 		  "schedule.classes[1].max-frame" },
+		{ HEAD
+		  "  classes:\n  - {name: a, priorities: [0], queues: 1-2, max-frame: 200}\n"
+		  "  - {name: b, priorities: [7], queues: 0}\n"
+		  "  gates:\n  - {open: [a], duration: 50us}\n  - {open: [b], duration: 200us}\n",
+		  "I226",
+		  "would limit frames on queue 0 instead, since class 'a' is number 0 in the list "
+		  "(it has queue 1-2); list the classes",
+		  "schedule.classes[0].max-frame" },
 		{ HEAD "  mode: mqprio\n" CLASSES GATES, "I226", "mode mqprio has no gates",
 		  "schedule.gates" },
 		{ HEAD "  mode: full-offload\n" CLASSES GATES, "veth", "has no gates in hardware",
