@@ -2,7 +2,7 @@
 /*
  * The whole main job on one machine: two network namespaces without names, a veth pair between them, the
  * receiver in one, the publisher in the other, then the joined report. The namespaces live as long as the
- * processes in them, so that nothing is left behind even after SIGKILL.
+ * processes in them, so that of those nothing is left behind even after SIGKILL (of the logs it is).
  */
 #include <argp.h>
 #include <errno.h>

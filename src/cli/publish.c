@@ -245,7 +245,8 @@ static const char *refusal_fix(int reason)
 	switch (reason) {
 	case ENOBUFS:
 	case EAGAIN:
-		return "; a queue on the way was full: send less, or look at `tc -s qdisc`";
+		return "; a queue on the way was full, or the link was gone for a moment: send "
+		       "less, or look at `tc -s qdisc` and at carrier_changes in /sys/class/net";
 	case EMSGSIZE:
 		return "; the interface's MTU became smaller than the frames: see `ip link`";
 	default:

@@ -346,8 +346,13 @@ static int read_header(struct log_reader *log, off_t size, struct error *err)
 				   log->path, done, LOGFILE_HEADER_SIZE);
 	memcpy(&start, header, sizeof(start));
 	if (start.byte_order != BYTE_ORDER_MARK)
-		return error_input(err, "log '%.128s': byte order mark 0x%08x is not 0x%08x",
-				   log->path, start.byte_order, BYTE_ORDER_MARK);
+		return error_input(err, "log '%.128s': %s (byte order mark 0x%08x, not 0x%08x)",
+				   log->path,
+				   start.byte_order == __builtin_bswap32(BYTE_ORDER_MARK)
+					   ? "written on a machine of the other byte order; make "
+					     "the report there"
+					   : "damaged header",
+				   start.byte_order, BYTE_ORDER_MARK);
 	if (start.version != LOGFILE_VERSION)
 		return error_input(err, "log '%.128s': version %u; this tsnpub reads version %u",
 				   log->path, start.version, LOGFILE_VERSION);

@@ -172,7 +172,8 @@ static void damaged_headers_are_refused_by_name(void **state)
 	} damages[] = {
 		{ 0, "X", 1, "not a tsnpub log" },
 		{ 8, &two, 4, "version 2" },
-		{ 12, &swapped, 4, "byte order mark" },
+		{ 12, &swapped, 4,
+		  "written on a machine of the other byte order; make the report there" },
 		{ 16, &nine, 4, "unknown kind of record 9" },
 		{ 20, &big, 4, "records of 128 bytes" },
 		{ 24, &long_json, 4, "4065 bytes of JSON" },
