@@ -233,7 +233,7 @@ static int prepare(struct planner *p, const struct stream *streams, struct plan_
 		if (p->class[i] < 0) {
 			snprintf(path, sizeof(path), "streams[%u]", i);
 			finding_add(findings, FINDING_ERROR, path,
-				    "no class carries priority %u of stream %u",
+				    "no class carries priority %u of stream %u; add it to one",
 				    streams[i].priority, streams[i].id);
 			return -1;
 		}
@@ -336,6 +336,9 @@ int plan_schedule(struct schedule *schedule, struct stream *streams, unsigned co
 	memcpy(streams, p.streams, count * sizeof(*streams));
 	*schedule = *planned;
 out:
+	/* without a word it would pass for a plan */
+	if (done && !findings->errors)
+		finding_add(findings, FINDING_ERROR, "streams", "no memory to plan in");
 	occupancy_free(&p.occupancy);
 	for (unsigned c = 0; c < SCHEDULE_CLASSES_MAX; c++)
 		free(p.windows[c]);

@@ -18,6 +18,7 @@
 	1024 /* above, the kernel can no longer show in one dump what is installed */
 #define SCHEDULE_QUEUES_MAX 64
 #define SCHEDULE_NAME 32
+#define SCHEDULE_FRAME_MAX 9018 /* jumbo, from the Ethernet header to the end of the payload */
 #define PRIORITIES 8 /* of a VLAN tag; the kernel's 8 to 15 go with 0 */
 #define FRAME_SIZE_DEFAULT \
 	1518 /* largest frame of a class that names none: 1500 + header + VLAN tag */

@@ -187,7 +187,7 @@ static int read_class(struct place *place, unsigned index, const struct class_ya
 	}
 	if (yaml->max_frame) {
 		if (parse_number(at(place, CLASS, index, "max-frame"), yaml->max_frame,
-				 FRAME_SIZE_MIN, 9018, &number, place->err))
+				 FRAME_SIZE_MIN, SCHEDULE_FRAME_MAX, &number, place->err))
 			return -1;
 		class->max_frame = (uint32_t)number;
 	}

@@ -101,7 +101,8 @@ static void check_queues(const struct deployment *deployment, const struct devic
 				findings, FINDING_ERROR, validate_class_path(c, "queues", path),
 				"class '%s' has queue %u, but the NIC has %u TX queues (0 to %u)%s",
 				class->name, end - 1, queues, queues - 1,
-				facts->tx_queues ? "; ethtool -l shows how many are on" : "");
+				facts->tx_queues ? "; use these, or switch more on (ethtool -L)"
+						 : "; use these");
 		/* txtime-assist orders frames by time: there the kernel lets queues be shared */
 		if (deployment->mode == SCHEDULE_TXTIME_ASSIST)
 			continue;
@@ -156,8 +157,9 @@ static void check_gates(const struct deployment *deployment, struct findings *fi
 							    : "");
 		else if (duration > UINT32_MAX)
 			finding_add(findings, FINDING_ERROR, path,
-				    "gate %u lasts %s, the kernel takes up to %s", i,
-				    format_duration(duration, a), format_duration(UINT32_MAX, b));
+				    "gate %u lasts %s, the kernel takes up to %s; write it as two",
+				    i, format_duration(duration, a),
+				    format_duration(UINT32_MAX, b));
 	}
 	/* of a gate without duration the sum says nothing new */
 	if (total != schedule->cycle_ns && !empty)
@@ -180,8 +182,10 @@ static void check_cycle(const struct deployment *deployment, const struct device
 	char a[DURATION_TEXT], b[DURATION_TEXT];
 
 	if (schedule->cycle_ns > nic->cycle_max_ns)
-		finding_add(findings, FINDING_ERROR, "cycle",
-			    "cycle %s is over the limit of %s of %s",
+		finding_add(findings, FINDING_ERROR,
+			    schedule->cycle_ns == schedule->stream_cycle_ns ? "cycle"
+									    : "schedule.cycle",
+			    "cycle %s is over the limit of %s of %s; make it shorter",
 			    format_duration(schedule->cycle_ns, a),
 			    format_duration(nic->cycle_max_ns, b), nic->name);
 	if (!schedule_cycles_agree(schedule))
@@ -193,7 +197,9 @@ static void check_cycle(const struct deployment *deployment, const struct device
 			    format_duration(schedule->stream_cycle_ns, b));
 	else if (schedule->cycle_ns / schedule->stream_cycle_ns > STREAM_CYCLES_MAX)
 		finding_add(findings, FINDING_ERROR, "schedule.cycle",
-			    "more than %d stream cycles in one gate cycle", STREAM_CYCLES_MAX);
+			    "more than %d stream cycles in one gate cycle; make the streams' cycle "
+			    "longer",
+			    STREAM_CYCLES_MAX);
 	if (schedule->extension_ns && nic->no_extension &&
 	    deployment->mode == SCHEDULE_FULL_OFFLOAD)
 		finding_add(findings, FINDING_ERROR, "schedule.cycle-extension",
@@ -407,11 +413,11 @@ void validate_streams(const struct deployment *deployment, const struct stream *
 		fit_stream(schedule, stream, deployment->speed_mbps, &fit);
 		if (fit.class >= 0 && schedule->classes[fit.class].max_frame &&
 		    stream->size > schedule->classes[fit.class].max_frame)
-			finding_add(
-				findings, FINDING_ERROR, path,
-				"stream %u has frames of %u bytes, its class '%s' takes %u at most",
-				stream->id, stream->size, schedule->classes[fit.class].name,
-				schedule->classes[fit.class].max_frame);
+			finding_add(findings, FINDING_ERROR, path,
+				    "stream %u has frames of %u bytes, its class '%s' takes %u at "
+				    "most; make them smaller, or raise max-frame",
+				    stream->id, stream->size, schedule->classes[fit.class].name,
+				    schedule->classes[fit.class].max_frame);
 		if (largest && stream->size > largest)
 			finding_add(findings, FINDING_ERROR, path,
 				    "stream %u has frames of %u bytes, with gates or launch times "

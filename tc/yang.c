@@ -22,9 +22,8 @@ static json_t *big(uint64_t value)
 	return json_string(text);
 }
 
-json_t *yang_export(const struct deployment *deployment, int64_t base_ns)
+json_t *yang_export(const struct schedule *schedule, int64_t base_ns)
 {
-	const struct schedule *schedule = &deployment->schedule;
 	json_t *entries = json_array(), *limits = json_array(), *table;
 	int64_t divisor = NSEC_PER_SEC, a = schedule->cycle_ns;
 
@@ -35,7 +34,7 @@ json_t *yang_export(const struct deployment *deployment, int64_t base_ns)
 						(json_int_t)schedule->gates[i].duration_ns,
 						"gate-states-value",
 						(int)(schedule->gates[i].open & 0xff)));
-	for (unsigned c = 0; c < schedule->class_count && c < 8; c++)
+	for (unsigned c = 0; c < schedule->class_count && c < YANG_CLASSES_MAX; c++)
 		if (schedule->classes[c].max_frame)
 			json_array_append_new(
 				limits,
@@ -93,14 +92,15 @@ static int number(const struct import *import, const json_t *object, const char 
 	char text[24], label[320];
 
 	if (!found)
-		return error_input(import->err, "%s: %s is missing", import->name, what);
+		return error_input(import->err, "%s: %s is missing; add it", import->name, what);
 	snprintf(label, sizeof(label), "%s: %s", import->name, what);
 	if (json_is_integer(found) && json_integer_value(found) >= 0)
 		snprintf(text, sizeof(text), "%lld", (long long)json_integer_value(found));
 	else if (json_is_string(found))
 		snprintf(text, sizeof(text), "%.23s", json_string_value(found));
 	else
-		return error_input(import->err, "%s: not a number of 0 or more", label);
+		return error_input(import->err, "%s: not a whole number of 0 or more; write one",
+				   label);
 	return parse_number(label, text, 0, max, value, import->err);
 }
 
@@ -131,7 +131,7 @@ static int read_entry(const struct import *import, const json_t *entry, size_t i
 		return error_input(import->err,
 				   "%s: entry %zu: gate-states-value %llu opens only classes that "
 				   "the file does not have (it "
-				   "has %u)",
+				   "has %u); add classes to it",
 				   import->name, i, (unsigned long long)states,
 				   schedule->class_count);
 	schedule->gates[schedule->gate_count++] = (struct gate){
@@ -149,11 +149,15 @@ static int read_gates(const struct import *import, const json_t *table, struct s
 	entries = json_is_array(list) ? list : member(list, "gate-control-entry");
 	count = json_array_size(entries);
 	if (!count)
-		return error_input(import->err, "%s: admin-control-list has no gate-control-entry",
-				   import->name);
+		return error_input(
+			import->err,
+			"%s: admin-control-list has no gate-control-entry; add one for each gate",
+			import->name);
 	if (count > SCHEDULE_GATES_MAX)
-		return error_input(import->err, "%s: %zu gates; at most %d", import->name, count,
-				   SCHEDULE_GATES_MAX);
+		return error_input(
+			import->err,
+			"%s: %zu gates; at most %d, since the kernel could not show more",
+			import->name, count, SCHEDULE_GATES_MAX);
 	schedule->gate_count = 0;
 	schedule->plan_gates = false;
 	json_array_foreach((json_t *)entries, i, entry)
@@ -163,7 +167,9 @@ static int read_gates(const struct import *import, const json_t *table, struct s
 
 		if (member(entry, "index") &&
 		    (number(import, entry, "index", UINT32_MAX, &index) || index != i))
-			return error_input(import->err, "%s: entry %zu: index %llu is out of order",
+			return error_input(import->err,
+					   "%s: entry %zu: index %llu is out of order; number them "
+					   "from 0 as they follow",
 					   import->name, i, (unsigned long long)index);
 		if (read_entry(import, entry, i, schedule))
 			return -1;
@@ -181,11 +187,11 @@ static int read_times(const struct import *import, const json_t *table, struct s
 	    number(import, cycle, "denominator", UINT32_MAX, &denominator))
 		return -1;
 	if (!numerator || !denominator || (__int128)numerator * NSEC_PER_SEC % denominator)
-		return error_input(
-			import->err,
-			"%s: admin-cycle-time %llu/%llu s is no whole number of nanoseconds",
-			import->name, (unsigned long long)numerator,
-			(unsigned long long)denominator);
+		return error_input(import->err,
+				   "%s: admin-cycle-time %llu/%llu s is no whole number of "
+				   "nanoseconds; write a fraction that is one, such as 1/1000",
+				   import->name, (unsigned long long)numerator,
+				   (unsigned long long)denominator);
 	schedule->cycle_ns = (int64_t)((__int128)numerator * NSEC_PER_SEC / denominator);
 	schedule->extension_ns = 0;
 	if (member(table, "admin-cycle-time-extension")) {
@@ -227,9 +233,18 @@ static int read_limits(const struct import *import, const json_t *table, struct 
 		if (number(import, entry, "traffic-class", 7, &class) ||
 		    number(import, entry, "queue-max-sdu", 65535, &limit))
 			return -1;
+		if (limit && limit < FRAME_SIZE_MIN - ETH_HEADER)
+			return error_input(import->err,
+					   "%s: queue-max-sdu %llu: no frame is so short; write "
+					   "%d or more, or 0 for no limit",
+					   import->name, (unsigned long long)limit,
+					   FRAME_SIZE_MIN - ETH_HEADER);
 		if (class < schedule->class_count)
-			schedule->classes[class].max_frame = limit ? (uint32_t)limit + ETH_HEADER
-								   : 0;
+			/* beyond any frame it is no limit */
+			schedule->classes[class].max_frame =
+				limit && limit + ETH_HEADER <= SCHEDULE_FRAME_MAX
+					? (uint32_t)limit + ETH_HEADER
+					: 0;
 	}
 	return 0;
 }
@@ -271,10 +286,13 @@ static const json_t *find_table(const struct import *import, const json_t *root,
 	if (!found)
 		error_input(import->err,
 			    "%s: no gate parameters: ietf-interfaces:interfaces, interface, " PORT
-			    ", " TABLE " is missing",
+			    ", " TABLE " is missing; is it the right file? `tsnpub schedule plan "
+				       "--export` writes such ones",
 			    import->name);
 	else if (tables > 1) {
-		error_input(import->err, "%s: gate parameters of %u interfaces, none of them '%s'",
+		error_input(import->err,
+			    "%s: gate parameters of %u interfaces, none of them '%s'; name one of "
+			    "them in the YAML file",
 			    import->name, tables, schedule->interface);
 		return NULL;
 	}
@@ -295,7 +313,8 @@ int yang_import(const char *name, const char *text, size_t size, struct schedule
 		return error_errno(err, ENOMEM, "%s", name);
 	*changed = *schedule;
 	if (size > YANG_SIZE_MAX) {
-		error_input(err, "%s: larger than %d KiB", name, YANG_SIZE_MAX >> 10);
+		error_input(err, "%s: larger than %d KiB; is it the right file?", name,
+			    YANG_SIZE_MAX >> 10);
 		goto out;
 	}
 	root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &reason);
@@ -340,7 +359,7 @@ int yang_import_file(const char *path, struct schedule *schedule, struct error *
 		error_errno(err, ENOMEM, "%s", path);
 	} else {
 		size = fread(text, 1, YANG_SIZE_MAX + 1, file);
-		result = ferror(file) ? error_input(err, "%s: cannot be read", path)
+		result = ferror(file) ? error_input(err, "%s: cannot be read; name a file", path)
 				      : yang_import(path, text, size, schedule, err);
 	}
 	if (file && file != stdin)

@@ -12,12 +12,16 @@
 #include <jansson.h>
 
 #include "base/error.h"
-#include "tc/deployment.h"
+#include "tc/schedule.h"
 
 #define YANG_SIZE_MAX (1 << 20) /* bytes of text */
+#define YANG_CLASSES_MAX 8
 
-/* The admin parameters of the deployment; the caller owns the reference. */
-json_t *yang_export(const struct deployment *deployment, int64_t base_ns);
+/*
+ * The admin parameters of the schedule as it is in the file or planned, that is without guard bands, of at most
+ * YANG_CLASSES_MAX classes; the caller owns the reference.
+ */
+json_t *yang_export(const struct schedule *schedule, int64_t base_ns);
 
 /*
  * Reads gates, cycle, cycle-time extension, base time and largest frames into `schedule`, whose classes and queues stay.

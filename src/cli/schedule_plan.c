@@ -277,14 +277,18 @@ static int write_svg(const char *path, const struct deployment *deployment,
 	return output_commit(&out, err);
 }
 
-static int write_yang(const char *path, const struct deployment *deployment, struct error *err)
+/* The gates without their guard bands: 802.1Q sends no frame over the end of its window, and an import cuts them anew. */
+static int write_yang(const char *path, const struct schedule *schedule, struct error *err)
 {
 	struct output out;
 	json_t *json;
 
+	if (schedule->class_count > YANG_CLASSES_MAX)
+		return error_input(err, "--export '%s': %u classes, and 802.1Q knows %d; use fewer",
+				   path, schedule->class_count, YANG_CLASSES_MAX);
 	if (output_open(&out, "--export", path, err))
 		return -1;
-	json = yang_export(deployment, shown_base(&deployment->schedule));
+	json = yang_export(schedule, shown_base(schedule));
 	/* a write that fails is found by output_commit() */
 	json_dumpf(json, out.file, JSON_INDENT(2));
 	fputc('\n', out.file);
@@ -372,7 +376,7 @@ int schedule_plan_main(int argc, char **argv)
 	else if (!findings->errors && !is_stdout(plan.export) && !is_stdout(plan.svg))
 		print_plan(deployment, file.streams, file.stream_count);
 	if (!findings->errors && plan.export &&
-	    write_yang(plan.export, deployment, &plan.input.err))
+	    write_yang(plan.export, &file.schedule, &plan.input.err))
 		status = error_report(&plan.input.err);
 	if (!findings->errors && plan.svg &&
 	    write_svg(plan.svg, deployment, file.streams, file.stream_count, &plan.input.err))

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tc/deployment.h"
 #include "tc/yang.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -25,6 +26,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (yang_import("fuzz", (const char *)data, size, &schedule, &err))
 		return 0;
 	deployment_make(&schedule, nic_by_name("I225"), 1000, &deployment);
-	json_decref(yang_export(&deployment, schedule.base_ns));
+	json_decref(yang_export(&schedule, schedule.base_ns));
 	return 0;
 }

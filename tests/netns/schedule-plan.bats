@@ -203,3 +203,19 @@ body() {
 	body | sed 's/queues: 0/queues: 00000000000000000000000000000009/' | wrong 'class '\''control'\'' has queue 9'
 	body | sed "s/queues: 0/queues: $(printf '0%.0s' {1..80})/" | wrong 'not a range of queues; write 0, or 1-3'
 }
+
+@test "what --export writes, --import reads as the same gates, also where guard bands are cut" {
+	for config in i225-250us i226-1ms ls1028a-gates veth-gates-1ms; do
+		"$tsnpub" schedule plan "$configs/$config.yaml" --export a.json >/dev/null
+		"$tsnpub" schedule plan "$configs/$config.yaml" --import a.json --export b.json >/dev/null
+		diff a.json b.json
+		"$tsnpub" schedule plan "$configs/$config.yaml" --json | jq .schedule.gates >planned
+		"$tsnpub" schedule plan "$configs/$config.yaml" --import a.json --json | jq .schedule.gates | diff planned -
+		[ "$(jq length planned)" -ge 2 ]
+	done
+}
+
+@test "the cycle that is over the limit is named where it stands" {
+	{ body; printf '  gates:\n  - {open: [rest], duration: 3s}\n  cycle: 3s\n'; } |
+		wrong 'line 11: schedule.cycle: cycle 3s is over the limit' 'make it shorter'
+}

@@ -159,7 +159,7 @@ static void yang_goes_there_and_back(void **state)
 
 	(void)state;
 	deploy();
-	json = yang_export(&deployment, 1790000000000000500LL);
+	json = yang_export(&deployment.schedule, 1790000000000000500LL);
 	dump = json_dumps(json, 0);
 	json_decref(json);
 	schedule = deployment.schedule;
@@ -214,6 +214,11 @@ static void wrong_yang_is_refused_by_name(void **state)
 		       "\"time-interval-value\": 5}], " CYCLE
 		       ", \"admin-base-time\": {\"seconds\": \"99999999999999\"}}"),
 		  "out of range" },
+		{ WRAP("{\"admin-control-list\": [{\"operation-name\": \"set-gate-states\", "
+		       "\"gate-states-value\": 1, \"time-interval-value\": 5}], " CYCLE
+		       ", \"queue-max-sdu-table\": [{\"traffic-class\": 0, \"queue-max-sdu\": "
+		       "1}]}"),
+		  "queue-max-sdu 1: no frame is so short; write 46 or more" },
 	};
 
 	(void)state;
