@@ -91,6 +91,19 @@ static void catch_signals(void)
 	sigaction(SIGHUP, &action, NULL);
 }
 
+/* Does the list name a CPU that no list holds? Lists of the kernel's may, and that is passed over. */
+static bool beyond_lists(const char *text)
+{
+	while (*text) {
+		char *end;
+
+		if (strtoul(text, &end, 10) >= CPULIST_MAX && end != text)
+			return true;
+		text = end == text ? text + 1 : end + (*end != '\0');
+	}
+	return false;
+}
+
 static int check_options(const struct options *options, struct exam *exam, struct error *err)
 {
 	uint64_t priority;
@@ -108,10 +121,11 @@ static int check_options(const struct options *options, struct exam *exam, struc
 	    parse_number("--rt-priority", options->priority, 1, 99, &priority, err))
 		return -1;
 	exam->rt_priority = (int)priority;
-	if (options->cpus &&
-	    (cpulist_parse(options->cpus, &exam->cpus) || cpulist_empty(&exam->cpus)))
-		return error_input(err, "--cpu '%.64s': not a list of CPUs; write 3 or 2-3,5",
-				   options->cpus);
+	if (options->cpus && (cpulist_parse(options->cpus, &exam->cpus) ||
+			      beyond_lists(options->cpus) || cpulist_empty(&exam->cpus)))
+		return error_input(
+			err, "--cpu '%.64s': not a list of CPUs from 0 to %d; write 3 or 2-3,5",
+			options->cpus, CPULIST_MAX - 1);
 	return 0;
 }
 

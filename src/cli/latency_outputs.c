@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "data/description.h"
@@ -22,6 +23,29 @@ static int check_baseline(const char *path, struct error *err)
 			err, "--baseline %.256s: not a log of `tsnpub latency --log`, or empty",
 			path);
 	return log ? 0 : -1;
+}
+
+/* Are both names of one file that is there? */
+static bool same_file(const char *a, const char *b)
+{
+	struct stat first, second;
+
+	return a && b && !stat(a, &first) && !stat(b, &second) && first.st_dev == second.st_dev &&
+	       first.st_ino == second.st_ino;
+}
+
+/* What is written must not be what is read, or the other. */
+static int check_names(const struct latency_request *request, struct error *err)
+{
+	const char *const log = request->log, *const csv = request->csv;
+
+	if (same_file(log, request->baseline) || same_file(csv, request->baseline))
+		return error_input(
+			err, "--baseline %.256s: would be written over; give %s another name",
+			request->baseline, same_file(log, request->baseline) ? "--log" : "--csv");
+	if (log && csv && (!strcmp(log, csv) || same_file(log, csv)))
+		return error_input(err, "--log and --csv name one file: give each its own");
+	return 0;
 }
 
 /* A comparison needs a log of this run, kept or not. */
@@ -72,6 +96,8 @@ int latency_outputs_open(struct latency_outputs *outputs, const struct latency_r
 	json_t *description;
 
 	outputs->request = request;
+	if (check_names(request, err) < 0)
+		return -1;
 	if (request->csv) {
 		if (output_open(&outputs->csv_output, "--csv", request->csv, err))
 			return -1;

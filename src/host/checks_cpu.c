@@ -57,9 +57,12 @@ static void nohz_full(const struct exam *exam, struct finding *finding)
 	}
 	cpulist_format(&exam->cpus, text, sizeof(text));
 	finding_costs(exam, finding, 0, "CPU %s keeps its tick", text);
+	if (cpulist_empty(&exam->housekeeping)) {
+		finding_fix(finding, "no CPU is left to keep the time: name fewer with --cpu");
+		return;
+	}
 	finding_fix(finding, "boot with nohz_full=%s", text);
-	if (!cpulist_empty(&exam->housekeeping))
-		finding_boot(finding, "nohz_full=%s", text);
+	finding_boot(finding, "nohz_full=%s", text);
 }
 
 static void rcu_nocbs(const struct exam *exam, struct finding *finding)
@@ -89,9 +92,12 @@ static void rcu_nocbs(const struct exam *exam, struct finding *finding)
 	}
 	finding_costs(exam, finding, 0, "CPU %s runs RCU callbacks",
 		      cpulist_format(&missing, value, sizeof(value)));
+	if (cpulist_empty(&exam->housekeeping)) {
+		finding_fix(finding, "no CPU is left to run them: name fewer with --cpu");
+		return;
+	}
 	finding_fix(finding, "boot with rcu_nocbs=%s", text);
-	if (!cpulist_empty(&exam->housekeeping))
-		finding_boot(finding, "rcu_nocbs=%s", text);
+	finding_boot(finding, "rcu_nocbs=%s", text);
 }
 
 /* isolcpus alone does not keep away what sets its own affinity; a cpuset does. */
@@ -128,6 +134,10 @@ static void cpusets(const struct exam *exam, struct finding *finding)
 		return;
 	}
 	finding_costs(exam, finding, 0, "%s may use the real-time CPUs", open);
+	if (cpulist_empty(&exam->housekeeping)) {
+		finding_fix(finding, "no CPU is left for them: name fewer with --cpu");
+		return;
+	}
 	cpulist_format(&exam->housekeeping, rest, sizeof(rest));
 	finding_fix(finding,
 		    "for s in system.slice user.slice init.scope; do systemctl set-property "

@@ -45,7 +45,7 @@ static void irqbalance(const struct exam *exam, struct finding *finding)
 static void irq_affinity(const struct exam *exam, struct finding *finding)
 {
 	char names[160] = "", rest[CPULIST_TEXT], numbers[480] = "";
-	int total = 0, here = 0;
+	int total = 0, here = 0, listed = 0;
 
 	if (exam->irq_count < 0) {
 		finding_is(finding, VERDICT_UNKNOWN, "/proc/interrupts is not readable");
@@ -67,9 +67,11 @@ static void irq_affinity(const struct exam *exam, struct finding *finding)
 			snprintf(names + used, sizeof(names) - used, "%s%s %.24s", used ? ", " : "",
 				 irq->label, irq->name);
 		used = strlen(numbers);
-		if (used < sizeof(numbers) - 8)
+		if (used + strlen(irq->label) + 1 < sizeof(numbers)) {
 			snprintf(numbers + used, sizeof(numbers) - used, "%s%s", used ? " " : "",
 				 irq->label);
+			listed++;
+		}
 		snprintf(change.target, sizeof(change.target), "/proc/irq/%d/smp_affinity_list",
 			 irq->number);
 		snprintf(change.value, sizeof(change.value), "%s", rest);
@@ -86,12 +88,16 @@ static void irq_affinity(const struct exam *exam, struct finding *finding)
 	}
 	finding_costs(exam, finding, 0, "%d of %d run on the real-time CPUs: %s%s", here, total,
 		      names, here > 4 ? " ..." : "");
-	if (rest[0])
+	if (!rest[0])
+		finding_fix(finding, "no CPU is left for them: name fewer with --cpu");
+	else if (listed == here && strlen(numbers) + strlen(rest) + 64 < sizeof(finding->fix))
 		finding_fix(finding,
 			    "for i in %s; do echo %s > /proc/irq/$i/smp_affinity_list; done",
 			    numbers, rest);
-	else
-		finding_fix(finding, "no CPU is left for them: name fewer with --cpu");
+	else /* more than one line holds */
+		finding_fix(finding,
+			    "for i in /proc/irq/[0-9]*; do echo %s > $i/smp_affinity_list; done",
+			    rest);
 }
 
 static void irq_default(const struct exam *exam, struct finding *finding)

@@ -147,12 +147,12 @@ static void clocksource(const struct exam *exam, struct finding *finding)
 	}
 	fact_text(exam->root, available, sizeof(available), "%s/available_clocksource", dir);
 	if (!strcmp(current, "tsc") || !strcmp(current, "arch_sys_counter") ||
-	    !strncmp(current, "kvm-clock", 9)) {
+	    !strncmp(current, "kvm-clock", 9) || !strcmp(current, "hyperv_clocksource_tsc_page")) {
 		finding_is(finding, VERDICT_OK, "%s", current);
 		return;
 	}
 	finding_costs(exam, finding, 0, "%s: each reading of the time leaves the CPU", current);
-	if (strstr(available, "tsc"))
+	if (cmdline_find(available, "tsc", NULL, 0))
 		finding_change_file(finding, "tsc", "%s/current_clocksource", dir);
 	else
 		finding_fix(finding, "the kernel found its faster clock unstable: see `dmesg | "

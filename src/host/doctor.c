@@ -104,11 +104,25 @@ void finding_boot(struct finding *finding, const char *format, ...)
 	va_end(args);
 }
 
+/* Stands for the commands that the line does not hold. */
+static const char more_commands[] = "; ... (all of them: tsnpub doctor --fix)";
+
+static void add_command(struct finding *finding, const char *command)
+{
+	size_t used = strlen(finding->fix), marker = sizeof(more_commands) - 1;
+
+	if (used >= marker && !strcmp(finding->fix + used - marker, more_commands))
+		return;
+	if (used + strlen(command) + 2 + marker < sizeof(finding->fix))
+		sprintf(finding->fix + used, "%s%s", used ? "; " : "", command);
+	else
+		snprintf(finding->fix + used, sizeof(finding->fix) - used, "%s", more_commands);
+}
+
 void finding_change(struct finding *finding, const struct change *change, bool quiet)
 {
 	struct change *grown = realloc(finding->changes,
 				       (finding->change_count + 1) * sizeof(*finding->changes));
-	size_t used = strlen(finding->fix);
 	char command[CHANGE_TEXT + 160];
 
 	if (!grown) {
@@ -120,8 +134,7 @@ void finding_change(struct finding *finding, const struct change *change, bool q
 	if (quiet)
 		return;
 	change_command(change, command, sizeof(command));
-	if (used + strlen(command) + 3 < sizeof(finding->fix))
-		sprintf(finding->fix + used, "%s%s", used ? "; " : "", command);
+	add_command(finding, command);
 }
 
 void finding_change_file(struct finding *finding, const char *value, const char *path, ...)

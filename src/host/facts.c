@@ -14,6 +14,8 @@
 
 #define CONFIG_MAX (4 * 1024 * 1024)
 #define THREADS_MAX 1000000
+/* No kernel has such a setting, and what is multiplied into nanoseconds stays in 64 bits. */
+#define NUMBER_MAX (INT64_MAX / 1000000)
 
 static int read_whole(const char *path, char *buffer, size_t size)
 {
@@ -107,7 +109,7 @@ int fact_number(const char *root, int64_t *value, const char *path, ...)
 		return length;
 	errno = 0;
 	number = strtoll(text, &end, 10);
-	if (errno || end == text || *end)
+	if (errno || end == text || *end || number > NUMBER_MAX || number < -NUMBER_MAX)
 		return -EINVAL;
 	*value = number;
 	return 0;
@@ -202,13 +204,19 @@ bool cmdline_find(const char *cmdline, const char *name, char *value, size_t siz
 
 static char *config_at(const char *path)
 {
-	/* gzopen also reads what is not compressed */
-	gzFile file = gzopen(path, "re");
+	/* not to wait for the writer of a pipe */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), length;
+	gzFile file;
 	char *text;
-	int length;
 
-	if (!file)
+	if (fd < 0)
 		return NULL;
+	/* this also reads what is not compressed */
+	file = gzdopen(fd, "r");
+	if (!file) {
+		close(fd);
+		return NULL;
+	}
 	text = malloc(CONFIG_MAX + 1);
 	if (!text) {
 		gzclose(file);

@@ -97,7 +97,7 @@ static int load(struct fix *fix, struct error *err)
 	char boot_id[64];
 	struct stat st;
 	size_t index;
-	int fd = open(fix->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = open(fix->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	int result = -1;
 
 	if (fd < 0 && errno == ENOENT)
@@ -105,11 +105,11 @@ static int load(struct fix *fix, struct error *err)
 	if (fd < 0)
 		return error_errno(err, errno, "cannot read %s", fix->path);
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > STATE_MAX ||
-	    (st.st_mode & 022)) {
+	    (st.st_mode & 022) || (st.st_uid && st.st_uid != geteuid())) {
 		close(fd);
 		return error_system(err,
 				    "%s is no state file of the doctor (a regular file that only "
-				    "its owner can write to)",
+				    "root or its user can write to); remove it to give up the undo",
 				    fix->path);
 	}
 	root = json_loadfd(fd, JSON_REJECT_DUPLICATES, &reason);

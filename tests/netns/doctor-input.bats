@@ -17,6 +17,7 @@ refused() { # STATUS TEXT ARGUMENT...
 	refused 2 "no interface 'nothere'" --iface nothere
 	refused 2 "too long" --iface averyveryverylonginterfacename
 	refused 2 "not a list of CPUs" --cpu a-b
+	refused 2 "not a list of CPUs from 0 to 1023" --cpu 0,5000
 	refused 2 "not online" --cpu 900
 	refused 2 "needs a unit" --for 250
 	refused 2 "out of range" --rt-priority 100

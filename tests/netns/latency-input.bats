@@ -40,6 +40,18 @@ refused() { # STATUS TEXT ARGUMENT...: exit status, and one line on stderr that 
 	[ -z "$(ls "$BATS_TEST_TMPDIR"/tsnpub-latency-* 2>/dev/null)" ]
 }
 
+@test "what is compared with is not written over, nor the log by the CSV" {
+	before=$BATS_TEST_TMPDIR/before.tsnlog
+	"$TSNPUB" latency -n 20 --log "$before" >"$BATS_TEST_TMPDIR/out" 2>/dev/null
+	ln -s "$before" "$BATS_TEST_TMPDIR/link.tsnlog"
+	sum=$(cksum <"$before")
+	refused 2 "would be written over; give --log another name" -n 20 --baseline "$before" --log "$BATS_TEST_TMPDIR/link.tsnlog"
+	refused 2 "would be written over; give --csv another name" -n 20 --baseline "$before" --csv "$before"
+	[ "$(cksum <"$before")" = "$sum" ]
+	refused 2 "name one file" -n 20 --log "$BATS_TEST_TMPDIR/one" --csv "$BATS_TEST_TMPDIR/one"
+	[ ! -e "$BATS_TEST_TMPDIR/one" ]
+}
+
 @test "text, JSON and CSV tell the same" {
 	"$TSNPUB" latency -n 200 --json --csv "$BATS_TEST_TMPDIR/csv" >"$BATS_TEST_TMPDIR/json" 2>/dev/null
 	rows=$(tail -n +2 "$BATS_TEST_TMPDIR/csv" | wc -l)

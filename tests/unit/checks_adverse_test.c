@@ -111,6 +111,9 @@ static void the_same_in_all_files(void **state)
 		"-",
 		"99999999999999999999",
 		"-99999999999999999999",
+		"9223372036854775807",
+		"-9223372036854775808",
+		"9007199254740993",
 		"\xff\xfe\x01",
 		"\x1b[31mred\x07\n\n\n",
 		"[",
@@ -191,12 +194,32 @@ static void damaged(void **state)
 	}
 }
 
+/* A pipe in place of a file is not waited for. */
+static void pipes(void **state)
+{
+	char path[256];
+
+	(void)state;
+	tree_make(root);
+	for (size_t j = 0; j < FILES; j++) {
+		tree_write(root, files[j][0], "");
+		snprintf(path, sizeof(path), "%s%s", root, files[j][0]);
+		assert_int_equal(remove(path), 0);
+		assert_int_equal(mkfifo(path, 0600), 0);
+	}
+	alarm(60);
+	examine();
+	alarm(0);
+	tree_remove(root);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_same_in_all_files),
 		cmocka_unit_test(long_lines),
 		cmocka_unit_test(damaged),
+		cmocka_unit_test(pipes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,6 +136,16 @@ static const struct scenario scenarios[] = {
 		     { "/sys/devices/system/clocksource/clocksource0/available_clocksource",
 		       "tsc hpet acpi_pm\n" } },
 	  .cycle_ns = 250000, .changes = 1 },
+	{ JUDGED("clocksource", OK, "hyperv_clocksource_tsc_page", ""),
+	  .files = { { "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+		       "hyperv_clocksource_tsc_page\n" } } },
+	/* whose name is no tsc that can be written there */
+	{ JUDGED("clocksource", WARN, "acpi_pm", "unstable"),
+	  .files = { { "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+		       "acpi_pm\n" },
+		     { "/sys/devices/system/clocksource/clocksource0/available_clocksource",
+		       "hyperv_clocksource_tsc_page acpi_pm\n" } },
+	  .cycle_ns = 100 * NSEC_PER_USEC },
 	{ JUDGED("clocksource", WARN, "acpi_pm", "unstable"),
 	  .files = { { "/sys/devices/system/clocksource/clocksource0/current_clocksource",
 		       "acpi_pm\n" },
@@ -205,10 +215,13 @@ static const struct scenario scenarios[] = {
 	{ JUDGED("rcu-nocbs", OK, "offloaded", "") },
 	{ JUDGED("rcu-nocbs", OK, "offloaded", ""),
 	  .files = { { CPU "/nohz_full", "\n" }, { "/proc/cmdline", "rcu_nocbs" } } },
-	{ JUDGED("rcu-nocbs", WARN, "runs RCU", NULL),
-	  .files = { { CPU "/nohz_full", "\n" }, { "/proc/cmdline", "" } },
-	  .all_cpus = true }, /* none is left: no boot parameter */
-	{ JUDGED("nohz-full", WARN, "keeps its tick", NULL), .all_cpus = true },
+	/* none is left: no boot parameter, and no advice to set one */
+	{ JUDGED("rcu-nocbs", WARN, "runs RCU", "no CPU is left"),
+	  .files = { { CPU "/nohz_full", "\n" }, { "/proc/cmdline", "" } }, .all_cpus = true },
+	{ JUDGED("nohz-full", WARN, "keeps its tick", "no CPU is left"), .all_cpus = true },
+	{ JUDGED("cpusets", WARN, "system.slice may use", "no CPU is left"),
+	  .files = { { "/sys/fs/cgroup/system.slice/cpuset.cpus.effective", "0-3\n" } },
+	  .all_cpus = true },
 	{ JUDGED("rcu-nocbs", OK, "offloaded", ""),
 	  .files = { { CPU "/nohz_full", "\n" }, { "/proc/cmdline", "rcu_nocbs=2-3" } } },
 	{ JUDGED("rcu-nocbs", OK, "offloaded", ""),
@@ -577,6 +590,48 @@ static void interrupts_are_compared(void **state)
 	tree_remove(root);
 }
 
+/* What one line does not hold is not left out in silence. */
+static void remedies_of_many_cpus_and_interrupts(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct exam exam = { .root = root, .cycle_ns = NSEC_PER_MSEC };
+	char interrupts[16384] = "     CPU0 CPU1\n", path[128];
+	struct finding finding;
+
+	(void)state;
+	tree_make(root);
+	tree_write(root, CPU "/online", "0-64\n");
+	cpulist_parse("1-64", &exam.cpus);
+	for (int i = 0; i < 300; i++) {
+		size_t used = strlen(interrupts);
+
+		snprintf(interrupts + used, sizeof(interrupts) - used, "%d: 0 0  x  eth%d\n",
+			 1000 + i, i);
+		snprintf(path, sizeof(path), "/proc/irq/%d/smp_affinity_list", 1000 + i);
+		tree_write(root, path, "64\n");
+		if (i > 64)
+			continue;
+		snprintf(path, sizeof(path), CPU "/cpu%d/cpufreq/scaling_governor", i);
+		tree_write(root, path, "powersave\n");
+	}
+	tree_write(root, "/proc/interrupts", interrupts);
+	assert_int_equal(exam_gather(&exam, 0, &err), 0);
+	doctor_judge(&exam, find_check("irq-affinity"), &finding);
+	assert_int_equal(finding.change_count, 300);
+	assert_string_equal(finding.fix,
+			    "for i in /proc/irq/[0-9]*; do echo 0 > $i/smp_affinity_list; done");
+	finding_free(&finding);
+	doctor_judge(&exam, find_check("governor"), &finding);
+	assert_int_equal(finding.change_count, 64);
+	assert_non_null(strstr(finding.fix, "/cpu1/"));
+	/* at its end, and once */
+	assert_string_equal(strstr(finding.fix, "; ..."),
+			    "; ... (all of them: tsnpub doctor --fix)");
+	finding_free(&finding);
+	exam_free(&exam);
+	tree_remove(root);
+}
+
 static void offset_of_tai(void **state)
 {
 	struct exam exam = { .root = "", .cycle_ns = NSEC_PER_MSEC, .tai_offset = 37 };
@@ -636,6 +691,7 @@ int main(void)
 		cmocka_unit_test(every_branch_over_a_tree),
 		cmocka_unit_test(every_check_has_scenarios),
 		cmocka_unit_test(interrupts_are_compared),
+		cmocka_unit_test(remedies_of_many_cpus_and_interrupts),
 		cmocka_unit_test(offset_of_tai),
 		cmocka_unit_test(cpus_that_are_not_there),
 		cmocka_unit_test(one_line_for_the_boot_loader),

@@ -262,9 +262,31 @@ static void damaged_state_is_refused(void **state)
 	snprintf(path, sizeof(path), "%s%s", root, FIX_STATE);
 	assert_int_equal(chmod(path, 0666), 0);
 	assert_null(fix_open(root, true, &err));
+	assert_int_equal(chmod(path, 0600), 0);
+	/* nor somebody else's */
+	if (!geteuid()) {
+		assert_int_equal(chown(path, 65534, 65534), 0);
+		assert_null(fix_open(root, true, &err));
+		assert_non_null(strstr(err.text, "no state file of the doctor"));
+		assert_int_equal(chown(path, 0, 0), 0);
+	} else {
+		print_message("not root: a file of another user cannot be made\n");
+	}
+	/* nor a pipe, which is not waited for, nor a link */
+	assert_int_equal(remove(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	alarm(60);
+	assert_null(fix_open(root, true, &err));
+	alarm(0);
+	assert_non_null(strstr(err.text, "no state file of the doctor"));
+	assert_int_equal(remove(path), 0);
+	assert_int_equal(symlink("/dev/null", path), 0);
+	assert_null(fix_open(root, true, &err));
+	assert_non_null(strstr(err.text, "cannot read"));
+	assert_int_equal(remove(path), 0);
 	/* that of an earlier boot is empty */
 	err = (struct error)ERROR_INIT;
-	assert_int_equal(chmod(path, 0600), 0);
+	tree_write(root, FIX_STATE, "{\"version\": 1, \"boot_id\": \"one\", \"changes\": []}");
 	tree_write(root, "/proc/sys/kernel/random/boot_id", "two\n");
 	struct fix *fix = fix_open(root, true, &err);
 
