@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <jansson.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,20 +14,19 @@
 
 #include "base/clock.h"
 #include "base/units.h"
-#include "data/description.h"
 #include "data/logfile.h"
 #include "data/metrics.h"
 #include "data/sync_metrics.h"
 #include "engine/rx_blame.h"
+#include "engine/rx_describe.h"
 #include "engine/rx_explain.h"
 #include "engine/rx_finish.h"
+#include "engine/rx_live.h"
 #include "engine/rx_summary.h"
 #include "engine/sync_hold.h"
 #include "host/capability.h"
-#include "host/ethtool.h"
 #include "host/link.h"
 #include "host/netlink.h"
-#include "report/live.h"
 #include "report/output.h"
 
 #define DRAIN_LIMIT 8192 /* records before signals and the clock are looked at again */
@@ -59,14 +57,12 @@ struct session {
 	struct sync_metrics clocks;
 	struct log_writer *log;
 	struct link_monitor *monitor;
-	struct live live;
+	struct rx_live live;
 	struct error err; /* of the log, from within the handler */
 	int signals;
 	int64_t start_ns, now_ns; /* CLOCK_MONOTONIC */
 	int64_t next_tick_ns, next_check_ns;
 	uint64_t taken; /* frames of ours, strays and duplicates too */
-	struct rx_record former; /* the latest */
-	int64_t step_ns; /* from the launch before to that of the latest */
 	uint64_t nic_frames, nic_missed; /* at the start */
 	const char *ended;
 	bool gone;
@@ -75,7 +71,7 @@ struct session {
 
 static void say(struct session *session, const char *text, const char *detail)
 {
-	live_end(&session->live);
+	live_end(&session->live.line);
 	message_note("%s: %s%s", session->options->receiver.ifname, text, detail);
 }
 
@@ -84,7 +80,7 @@ static void check_log(struct session *session, int result)
 {
 	if (!result)
 		return;
-	live_end(&session->live);
+	live_end(&session->live.line);
 	message_warn("%s; the run goes on without a log", session->err.text);
 }
 
@@ -100,24 +96,9 @@ static void flush_log(struct session *session)
 		check_log(session, log_flush(session->log, &session->err));
 }
 
-static void note_step(struct session *session, const struct rx_record *record)
-{
-	const struct rx_record *former = &session->former;
-	int64_t step;
-
-	if (record->run == former->run && record->stream == former->stream &&
-	    (uint64_t)record->seq - (uint64_t)former->seq == 1 &&
-	    !__builtin_sub_overflow(record->launch, former->launch, &step) && step > 0)
-		session->step_ns = step;
-	session->former = *record;
-}
-
 static void take(struct session *session, const struct rx_record *records, size_t count)
 {
-	if (count > 1)
-		session->former = records[count - 2];
-	if (count)
-		note_step(session, &records[count - 1]);
+	rx_live_seen(&session->live, records, count);
 	for (size_t i = 0; i < count; i++) {
 		enum sequence_verdict verdict = SEQUENCE_STRAY;
 
@@ -205,7 +186,7 @@ static void say_sync(void *context, bool warning, const char *text)
 {
 	struct session *session = context;
 
-	live_end(&session->live);
+	live_end(&session->live.line);
 	if (warning)
 		message_warn("%s", text);
 	else
@@ -225,61 +206,6 @@ static void take_sync(struct session *session)
 		return;
 	session->ended = "the loss of clock sync";
 	session->out_of_sync = true;
-}
-
-/*
- * The sender's cycle: from one launch to the next, as the latest two frames in sequence tell. A mean would
- * be stretched by cycles that the sender skipped. 0 with several streams or too little to go by.
- */
-static int64_t cycle_of(const struct session *session)
-{
-	return session->metrics->count == 1 ? session->step_ns : 0;
-}
-
-static void show_live(struct session *session)
-{
-	const struct rx_session_options *options = session->options;
-	enum stamp_source source = receiver_setup(session->receiver)->source;
-	struct rx_recent *recent = &session->metrics->recent;
-	struct rx_stream *total;
-	struct rx_counters counters;
-	struct live_counter counts[5];
-	struct live_figure figures[2] = {
-		{ "latency", source, &recent->latency[source] },
-		{ "jitter", source, &recent->variation[source] },
-	};
-	struct live_view view = {
-		.cycle_ns = cycle_of(session),
-		.elapsed_ns = session->now_ns - session->start_ns,
-		.duration_ns = options->duration_ns,
-		.done = session->taken,
-		.total = options->count,
-		.counters = counts,
-		.figures = figures,
-		.figure_count = 2,
-	};
-	struct rx_counts sum = { 0 };
-	size_t n = 0;
-
-	total = rx_metrics_total(session->metrics, NULL);
-	if (total) {
-		sum = rx_stream_counts(total);
-		rx_stream_free(total);
-	}
-	receiver_counters(session->receiver, &counters);
-	/* what the program counted: records on their way, or lost, are in it */
-	counts[n++] = (struct live_counter){ "frames", counters.ours };
-	counts[n++] = (struct live_counter){ "lost",
-					     counters.records_lost ? 0 : sum.sequence.lost };
-	if (counters.records_lost)
-		counts[n - 1] = (struct live_counter){ "records lost", counters.records_lost };
-	if (sum.sequence.before_first)
-		counts[n++] = (struct live_counter){ "joined late", sum.sequence.before_first };
-	if (options->deadline_ns)
-		counts[n++] = (struct live_counter){ "late", recent->late };
-	view.counter_count = n;
-	live_show(&session->live, &view);
-	rx_metrics_reset_recent(session->metrics);
 }
 
 static void watch_link(struct session *session)
@@ -315,13 +241,22 @@ static void each_second(struct session *session)
 
 	receiver_tick(session->receiver);
 	if (rx_blame_tick(session->blame, receiver_busiest_cpu(session->receiver), &err) < 0) {
-		live_end(&session->live);
+		live_end(&session->live.line);
 		message_warn("--blame is not available: %s", err.text);
 	}
 	take_sync(session);
 	flush_log(session);
 	if (!session->options->quiet)
-		show_live(session);
+		rx_live_show(&session->live,
+			     &(struct rx_live_facts){
+				     .receiver = session->receiver,
+				     .metrics = session->metrics,
+				     .elapsed_ns = session->now_ns - session->start_ns,
+				     .duration_ns = session->options->duration_ns,
+				     .deadline_ns = session->options->deadline_ns,
+				     .taken = session->taken,
+				     .count = session->options->count,
+			     });
 }
 
 static void look_for_the_end(struct session *session)
@@ -433,47 +368,14 @@ static int loop(struct session *session, struct error *err)
 	return 0;
 }
 
-static json_t *describe(const struct rx_session_options *options,
-			const struct receiver_setup *setup, const struct link_info *link,
-			const char *sync)
-{
-	const struct receiver_options *receiver = &options->receiver;
-	json_t *description = describe_run(options->argv);
-	struct ethtool_driver driver;
-	struct error ignored = ERROR_INIT;
-	char text[MAC_TEXT];
-	json_t *values = json_object();
-
-	if (!description || !values) {
-		json_decref(values);
-		return description;
-	}
-	json_object_set_new(description, "interface", json_string(receiver->ifname));
-	if (!ethtool_driver(receiver->ifname, &driver, &ignored))
-		json_object_set_new(description, "driver", json_string(driver.name));
-	json_object_set_new(description, "mac", json_string(format_mac(link->mac, text)));
-	json_object_set_new(description, "stamps", json_string(source_name(setup->software)));
-	json_object_set_new(description, "path", json_string(setup->text));
-	json_object_set_new(description, "sync", json_string(sync));
-	if (options->deadline_ns)
-		json_object_set_new(values, "deadline_ns", json_integer(options->deadline_ns));
-	if (options->sla > 0)
-		json_object_set_new(values, "sla_ppb",
-				    json_integer((json_int_t)llround(options->sla * 1e9)));
-	json_object_set_new(values, "ethertype", json_integer(receiver->ethertype));
-	json_object_set_new(values, "pass", json_boolean(receiver->pass));
-	json_object_set_new(description, "options", values);
-	return description;
-}
-
 static int open_log(struct session *session, const struct link_info *link, struct error *err)
 {
 	json_t *description;
 
 	if (!session->options->log_path)
 		return 0;
-	description = describe(session->options, receiver_setup(session->receiver), link,
-			       sync_guard_verdict(session->sync));
+	description = rx_describe(session->options, receiver_setup(session->receiver), link,
+				  sync_guard_verdict(session->sync));
 	if (!description)
 		return error_errno(err, ENOMEM, "log");
 	session->log = log_create(session->options->log_path, RECORD_RX, description, err);
@@ -590,9 +492,7 @@ static int summarise(struct session *session, struct error *err)
 	flush_log(session);
 	summary.log_lost = session->log ? log_lost(session->log) : 0;
 	summary.sync_losses = sync_guard_losses(session->sync, &summary.unsynced_ns);
-
 	summary.unjudged = session->hold ? sync_hold_untold(session->hold) : 0;
-
 	receiver_tick(session->receiver);
 	receiver_counters(session->receiver, &facts.counters);
 	facts.socket_drops = receiver_socket_drops(session->receiver);
@@ -626,11 +526,11 @@ int rx_session_run(const struct rx_session_options *options, struct error *err)
 	struct error closing = ERROR_INIT;
 	int ret;
 
-	live_init(&session.live, stderr);
+	live_init(&session.live.line, stderr);
 	ret = start(&session, err);
 	if (!ret)
 		ret = loop(&session, err);
-	live_end(&session.live);
+	live_end(&session.live.line);
 	if (!ret)
 		ret = summarise(&session, err);
 	if (log_close(session.log, &closing)) {
