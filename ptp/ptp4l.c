@@ -446,6 +446,8 @@ int ptp4l_get(struct ptp4l *client, uint16_t id, struct mgmt_tlv *tlv, int max, 
 		return err;
 	while (count < ports) {
 		err = await(client, sequence, sequence, id, deadline, &message, status);
+		if (err && count) /* a port that does not answer is no fault of those that do */
+			set_fault(status, PTP4L_FINE, "");
 		if (err)
 			return count ? count : err;
 		for (unsigned int i = 0; i < message.tlv_count && count < ports; i++) {

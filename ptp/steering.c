@@ -162,7 +162,7 @@ bool steerer_recognise(const char *comm, const char *cmdline, int size, uint64_t
 		memset(steerer, 0, sizeof(*steerer));
 		steerer->kind = names[i].kind;
 		snprintf(steerer->name, sizeof(steerer->name), "%s",
-			 !strcmp(comm, "systemd-timesyn") ? "timesyncd" : comm);
+			 !strcmp(comm, "systemd-timesyn") ? "systemd-timesyncd" : comm);
 		steerer->privileged = capabilities >> CAP_SYS_TIME_BIT & 1;
 		switch (steerer->kind) {
 		case STEERER_NTP: /* chronyd -x only watches */

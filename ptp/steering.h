@@ -39,7 +39,7 @@ enum steerer_kind {
 struct steerer {
 	enum steerer_kind kind;
 	int pid;
-	char name[16];
+	char name[24];
 	bool privileged; /* holds CAP_SYS_TIME: without it nothing is set */
 	bool system_clock; /* by its command line it steers CLOCK_REALTIME */
 	bool phc; /* ... it steers a PHC */

@@ -42,6 +42,40 @@ void sync_print_table(FILE *out, const struct sync_snapshot *snapshot,
 	fputc('\n', out);
 }
 
+/* A fix as publisher and receiver need it: the table names the options of `tsnpub sync`. */
+static void add_run_fix(const char *fix, char *text, size_t size)
+{
+	static const struct {
+		const char *table, *run;
+	} options[] = {
+		{ "--domain or --transport-specific", "--sync-domain" },
+		{ "--socket", "--sync-socket" },
+		{ "--limit", "--sync-limit" },
+	};
+
+	while (*fix && size > 1) {
+		const char *run = NULL;
+
+		for (size_t i = 0; i < sizeof(options) / sizeof(options[0]) && !run; i++)
+			if (!strncmp(fix, options[i].table, strlen(options[i].table))) {
+				run = options[i].run;
+				fix += strlen(options[i].table);
+			}
+		if (run) {
+			int length = snprintf(text, size, "%s", run);
+
+			if ((size_t)length >= size)
+				return;
+			text += length;
+			size -= (size_t)length;
+		} else {
+			*text++ = *fix++;
+			size--;
+		}
+	}
+	*text = '\0';
+}
+
 void sync_first_wrong(const struct sync_report *report, char *text, size_t size)
 {
 	const struct sync_check *check;
@@ -60,7 +94,7 @@ void sync_first_wrong(const struct sync_report *report, char *text, size_t size)
 	if (check->fix[0]) {
 		size_t used = strlen(text);
 
-		snprintf(text + used, size - used, "%s", check->fix);
+		add_run_fix(check->fix, text + used, size - used);
 	}
 }
 

@@ -19,7 +19,10 @@ void sync_print_table(FILE *out, const struct sync_snapshot *snapshot,
  */
 json_t *sync_to_json(const struct sync_snapshot *snapshot, const struct sync_report *report);
 
-/* "offset from master: wrong: too far from the master (+5us, limit 1us): wait ...": one line. */
+/*
+ * "offset from master: too far from the master (+5us, limit 1us); fix: wait ...": one line, for publisher and receiver:
+ * the fix names their options (--sync-limit ...), not those of `tsnpub sync`.
+ */
 void sync_first_wrong(const struct sync_report *report, char *text, size_t size);
 
 /* An offset over the seconds of --watch. Zeroed to begin with; sync_course_free() gives it back. */

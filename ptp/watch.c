@@ -48,6 +48,7 @@ struct sync_watch {
 	uint64_t looks;
 	unsigned int port_state;
 	int told; /* the link that was wrong at the last look */
+	bool was_good; /* at any time */
 	bool changed; /* something cannot wait for the next second: ptp4l told of a change, or a hurry */
 };
 
@@ -88,9 +89,13 @@ static void tell(struct sync_watch *w, const struct sync_note *note)
 
 static void set_flags(struct sync_watch *w)
 {
-	for (int i = 0; i < 2; i++)
+	w->was_good |= w->latch.good;
+	for (int i = 0; i < 2; i++) {
+		bool spared = i == 1 && w->config.lost_once_good && !w->was_good;
+
 		if (w->config.lost_flag[i])
-			atomic_store(w->config.lost_flag[i], !w->latch.good);
+			atomic_store(w->config.lost_flag[i], !w->latch.good && !spared);
+	}
 	atomic_store(&w->good, w->latch.good);
 }
 
@@ -252,6 +257,7 @@ static void subscribe(struct sync_watch *w, int64_t now_ns)
 {
 	struct ptp4l *client = sync_source_ptp4l(w->source);
 	struct ptp4l_status status;
+	int rc;
 
 	if (!client ||
 	    (w->subscribed == sync_source_connections(w->source) && now_ns < w->renew_ns))
@@ -259,8 +265,10 @@ static void subscribe(struct sync_watch *w, int64_t now_ns)
 	w->subscribed = sync_source_connections(w->source);
 	w->renew_ns = now_ns + RENEW_NS;
 	ptp4l_on_notify(client, on_notify, w);
-	/* refused on a read-only socket: then the look of each second has to do */
-	ptp4l_subscribe(client, EVENTS, SUBSCRIBE_S, &status);
+	/* refused on a read-only socket: then the look of each second has to do. An answer that is late is asked for again */
+	rc = ptp4l_subscribe(client, EVENTS, SUBSCRIBE_S, &status);
+	if (rc && rc != -PTP4L_REFUSED)
+		w->renew_ns = now_ns + NSEC_PER_SEC;
 }
 
 static bool stopped(const struct sync_watch *w)

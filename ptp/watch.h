@@ -72,6 +72,7 @@ struct sync_watch_config {
 	/* set to 1 while the chain is lost, to 0 while it is good, by the watching thread, so that no one
 	 * has to be woken up for it; either may be NULL. Borrowed until sync_watch_stop(). */
 	atomic_uint *lost_flag[2];
+	bool lost_once_good; /* the second one: a chain that has never been good cannot be lost */
 	int wake_fd; /* an eventfd that is written to when there is a note; -1: none. Borrowed. */
 };
 

@@ -31,7 +31,7 @@ enum record_kind {
 #define TX_REFUSED 4 /* sendmmsg refused the frame (ENOBUFS, ENETDOWN ...) */
 #define TX_MISSED 8 /* the qdisc reported a missed launch (SO_EE_CODE_TXTIME_MISSED) */
 #define TX_INVALID 16 /* the qdisc refused the launch time (SO_EE_CODE_TXTIME_INVALID_PARAM) */
-#define TX_UNSYNCED 32 /* sent while the clock was not in sync: not in the statistics */
+#define TX_UNSYNCED 32 /* sent or skipped while the clock was not in sync: not in the statistics */
 #define TX_LINK_DOWN 64 /* not sent: the link was down */
 #define TX_LAST 128 /* the last frame of this stream in this run */
 #define TX_PAUSED 256 /* not sent: paused by --on-sync-loss pause */

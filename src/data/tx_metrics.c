@@ -71,7 +71,7 @@ static void count_status(struct tx_counts *c, uint16_t status)
 	c->refused += !!(status & TX_REFUSED);
 	c->missed += !!(status & TX_MISSED);
 	c->invalid += !!(status & TX_INVALID);
-	c->unsynced += !!(status & TX_UNSYNCED);
+	c->unsynced += (status & (TX_UNSYNCED | TX_SKIPPED)) == TX_UNSYNCED;
 	c->link_down += !!(status & TX_LINK_DOWN);
 	c->paused += !!(status & TX_PAUSED);
 }

@@ -73,7 +73,8 @@ void publisher_give_record(void *context, const void *held, bool lost)
 	struct tx_record record;
 
 	memcpy(&record, held, sizeof(record));
-	if (lost && record.status & (TX_SENT | TX_REFUSED))
+	/* a skipped one for its wake-up */
+	if (lost && record.status & (TX_SENT | TX_REFUSED | TX_SKIPPED))
 		record.status |= TX_UNSYNCED;
 	take(context, &record);
 }

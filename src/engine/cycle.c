@@ -131,11 +131,17 @@ static bool is_last(const struct cycle *c, const struct stream *stream, int64_t 
 	return (uint64_t)(plan_stream_next(stream, k + 1) - k) >= c->left;
 }
 
+/* Of what is told while the clocks are not in sync: wake-ups of frames that came too late are no figures either. */
+static uint16_t mark_of(const struct cycle *c)
+{
+	return is_set(&c->control->unsynced) ? TX_UNSYNCED : 0;
+}
+
 /* Hands over those frames of the group that can still make it. */
 static void send_group(struct cycle *c, int64_t k, const uint16_t *due, unsigned count,
 		       int64_t wake, bool closing)
 {
-	uint16_t mark = is_set(&c->control->unsynced) ? TX_UNSYNCED : 0;
+	uint16_t mark = mark_of(c);
 	int64_t woken_ns = c->waker.seen_monotonic_ns;
 	unsigned frames = 0;
 	int64_t submit;
@@ -146,7 +152,7 @@ static void send_group(struct cycle *c, int64_t k, const uint16_t *due, unsigned
 		bool last = closing || is_last(c, stream, k);
 
 		if (wake > launch + c->settings.late_max_ns) {
-			tell_withheld(c, k, &due[i], 1, wake, TX_SKIPPED);
+			tell_withheld(c, k, &due[i], 1, wake, TX_SKIPPED | mark);
 			continue;
 		}
 		for (uint32_t f = 0; f < stream->frames; f++)
@@ -223,7 +229,7 @@ static enum outcome run_cycle(struct cycle *c, int64_t k, const uint16_t *due, u
 			/* one late wake-up is told once, though groups that came due meanwhile were all too late */
 			if (told_wake == STAMP_NONE || launch - c->settings.lead_ns > told_wake)
 				told_wake = now;
-			tell_withheld(c, k, &due[i], 1, told_wake, TX_SKIPPED);
+			tell_withheld(c, k, &due[i], 1, told_wake, TX_SKIPPED | mark_of(c));
 			tell_withheld(c, k, &due[i + 1], j - i - 1, STAMP_NONE, TX_SKIPPED);
 		} else {
 			send_group(c, k, &due[i], j - i, now, closing);

@@ -18,7 +18,8 @@ struct sync_guard {
 	struct sync_source *source; /* until it is watched */
 	struct sync_watch *watch;
 	bool good; /* at the start */
-	char verdict[256];
+	bool pauses; /* a receiver has nothing to withhold */
+	char verdict[512]; /* without the fix */
 };
 
 static void say(sync_guard_say to_say, void *context, bool warning, const char *format, ...)
@@ -66,6 +67,7 @@ static int pass_gate(struct sync_guard *guard, int64_t wait_ns, struct error *er
 	const struct sync_bars bars = { .limit_ns = guard->limit_ns };
 	const struct sync_gate_events events = { is_interrupted, tell_waiting, NULL };
 	enum sync_verdict verdict;
+	const char *fix;
 	char text[640];
 
 	/* only "require" has something to wait for: "warn" starts in any case */
@@ -77,8 +79,10 @@ static int pass_gate(struct sync_guard *guard, int64_t wait_ns, struct error *er
 		snprintf(guard->verdict, sizeof(guard->verdict), "good");
 		return 0;
 	}
-	snprintf(guard->verdict, sizeof(guard->verdict), "%.16s: %.230s",
-		 sync_verdict_name(verdict), text);
+	/* without the fix, which is for now and not for the log */
+	fix = strstr(text, "; fix: ");
+	snprintf(guard->verdict, sizeof(guard->verdict), "%.16s: %.*s", sync_verdict_name(verdict),
+		 fix ? (int)(fix - text) : (int)sizeof(text), text);
 	if (guard->policy == SYNC_POLICY_WARN)
 		message_warn("the clocks are %s: %s",
 			     verdict == SYNC_VERDICT_NOT_GOOD ? "not in sync"
@@ -160,6 +164,12 @@ int sync_guard_watch(struct sync_guard *guard, uint32_t run, atomic_uint *unsync
 		config.lost_flag[0] = unsynced;
 		if (guard->loss != SYNC_LOSS_WARN)
 			config.lost_flag[1] = paused;
+		/* "warn" starts in any case; what was never good is no loss that stops it */
+		config.lost_once_good = guard->loss == SYNC_LOSS_STOP;
+		guard->pauses = guard->loss == SYNC_LOSS_PAUSE && paused;
+		if (guard->pauses && !guard->good)
+			message_note("frames are withheld until the clocks are in sync "
+				     "(--on-sync-loss pause)");
 	}
 	guard->watch = sync_watch_start(guard->source, &config, err);
 	guard->source = NULL;
@@ -186,7 +196,10 @@ bool sync_guard_speak(struct sync_guard *guard, sync_guard_say to_say, void *con
 		switch (note.kind) {
 		case SYNC_NOTE_LOST:
 			say(to_say, context, true, "clocks out of sync (%s): %s",
-			    consequence[guard->loss], note.text);
+			    consequence[guard->loss == SYNC_LOSS_PAUSE && !guard->pauses
+						? SYNC_LOSS_WARN
+						: guard->loss],
+			    note.text);
 			stop |= guard->loss == SYNC_LOSS_STOP;
 			break;
 		case SYNC_NOTE_RECOVERED:

@@ -16,6 +16,7 @@
  *   error      answers NOT_SUPPORTED to all but DEFAULT_DATA_SET
  *   flood      answers for ever, with a wrong sequence number
  *   repeat     gives each answer three times, and an old one before it
+ *   late       as good, but gives no answer to the first subscription; each is a line "subscribed" on stdout
  *   dies       answers DEFAULT_DATA_SET once, and is gone before the asker can ask again: it is stopped meanwhile
  *
  * The latest subscriber is told of its port's state and of the master on SIGUSR1 (as ptp4l does when they change), if
@@ -48,7 +49,7 @@ static void end(int signal)
 /* What the good one says; names as in FILE. */
 struct facts {
 	long long state, offset, utc, flags, gm, own, sync_age_ms, timestamping, domain,
-		transport_specific, events;
+		transport_specific, ports, delay;
 	char iface[16];
 };
 
@@ -57,7 +58,9 @@ static void read_facts(const char *file, struct facts *f)
 	char name[32], value[32];
 	FILE *in;
 
-	*f = (struct facts){ .state = PORT_SLAVE, .utc = 37, .flags = 0x3c, .gm = 0x42 };
+	*f = (struct facts){
+		.state = PORT_SLAVE, .utc = 37, .flags = 0x3c, .gm = 0x42, .ports = 1, .delay = 500
+	};
 	strcpy(f->iface, "lo");
 	in = file ? fopen(file, "r") : NULL;
 	if (!in)
@@ -75,6 +78,8 @@ static void read_facts(const char *file, struct facts *f)
 				{ "sync_age_ms", &f->sync_age_ms },
 				{ "timestamping", &f->timestamping },
 				{ "domain", &f->domain },
+				{ "ports", &f->ports },
+				{ "delay", &f->delay },
 				{ "transport_specific", &f->transport_specific } };
 
 		if (!strcmp(name, "iface"))
@@ -100,7 +105,7 @@ static int answer_data(uint16_t id, const struct facts *f, uint8_t *data)
 	memset(data, 0, 128);
 	switch (id) {
 	case MGMT_DEFAULT_DATA_SET:
-		data[3] = 1;
+		data[3] = (uint8_t)f->ports;
 		data[5] = 248;
 		data[17] = 1;
 		data[18] = (uint8_t)f->domain;
@@ -108,7 +113,7 @@ static int answer_data(uint16_t id, const struct facts *f, uint8_t *data)
 	case MGMT_CURRENT_DATA_SET:
 		data[1] = 1;
 		put(data + 2, (uint64_t)f->offset << 16, 8);
-		put(data + 10, 500ull << 16, 8);
+		put(data + 10, (uint64_t)f->delay << 16, 8);
 		return 18;
 	case MGMT_PARENT_DATA_SET:
 		data[19] = 6;
@@ -179,6 +184,7 @@ static struct {
 	uint8_t identity[10];
 	unsigned int events;
 	uint16_t sequence;
+	unsigned int count;
 } subscriber;
 
 static volatile sig_atomic_t to_notify;
@@ -196,6 +202,9 @@ static void note_subscription(const uint8_t *message, const struct sockaddr_un *
 	subscriber.peer_size = peer_size;
 	memcpy(subscriber.identity, message + 20, 10);
 	subscriber.events = message[56];
+	subscriber.count++;
+	puts("subscribed");
+	fflush(stdout);
 }
 
 /* An answer that nobody asked for, as ptp4l's clock_notify_event() makes it. */
@@ -331,6 +340,9 @@ int main(int argc, char **argv)
 			note_subscription(message, &peer, peer_size);
 		else if (!strcmp(mode, "chatty"))
 			notify(fd, &facts, MGMT_EVENT_TIME_SYNC, MGMT_TIME_STATUS_NP);
+		if (!strcmp(mode, "late") && id == MGMT_SUBSCRIBE_EVENTS_NP &&
+		    subscriber.count == 1)
+			continue;
 		if (!strcmp(mode, "request")) {
 			SEND(size);
 			continue;

@@ -127,6 +127,31 @@ sync_records() {
 	[ "$(sync_records "$dir/log" | head -1)" = "200000 10" ]
 }
 
+@test "warn, not good at the start: with pause frames are withheld, and that is said; stop ends only what has been good" {
+	facts offset 200000
+	publish --duration 60s --sync warn --on-sync-loss pause >"$dir/out" 2>&1 3>&- &
+	publisher=$!
+	pids+=($publisher)
+	wait_for "$dir/out" "frames are withheld until the clocks are in sync"
+	wait_for "$dir/out" " paused [1-9]"
+	[ "$(arrived)" -eq 0 ]
+	# the fix names the publisher's own option; the verdict for the log is not cut
+	grep -q "set --sync-limit to what they give" "$dir/out"
+	grep -q "clocks: not good: offset from master: too far from the master (+200.000us, limit 100us)$" "$dir/out"
+	kill -TERM "$publisher"
+	wait "$publisher" || true
+	publish --duration 60s --sync warn --on-sync-loss stop >"$dir/out" 2>&1 3>&- &
+	publisher=$!
+	wait_for "$dir/out" " sent [1-9]"
+	facts
+	wait_for "$dir/out" "clocks in sync again"
+	facts offset 200000
+	result=0
+	wait "$publisher" || result=$?
+	[ "$result" -eq 1 ]
+	grep -q "clocks out of sync (stopping)" "$dir/out"
+}
+
 @test "warn: what left before the loss was noticed is marked, too" {
 	publish --duration 60s --sync require --on-sync-loss warn --log "$dir/log" >"$dir/out" 2>&1 3>&- &
 	publisher=$!
@@ -257,6 +282,25 @@ sync_records() {
 	[ "$asked" -ge $(($(sync_records "$dir/log" | wc -l) + 7)) ]
 }
 
+@test "a subscription that is not answered in time is asked for again" {
+	kill "${pids[0]}"
+	wait "${pids[0]}" || true
+	"$top/build/tools/fake_ptp4l" "$dir/ptp4l" late "$dir/facts" >"$dir/late" 3>&- &
+	pids+=($!)
+	while [ ! -s "$dir/late" ]; do sleep 0.05; done
+	publish --duration 60s --sync warn >"$dir/out" 2>&1 3>&- &
+	publisher=$!
+	pids+=($publisher)
+	for _ in $(seq 200); do
+		[ "$(grep -c subscribed "$dir/late")" -lt 2 ] || break
+		sleep 0.1
+	done
+	kill -TERM "$publisher"
+	wait "$publisher" || true
+	# the last one ends it
+	[ "$(grep -c subscribed "$dir/late")" -ge 3 ]
+}
+
 @test "notifications between the answers are told from them" {
 	kill "${pids[0]}"
 	wait "${pids[0]}" || true
@@ -302,6 +346,19 @@ sync_records() {
 	[ "$(jq .received.frames "$dir/out")" -gt 0 ]
 	[ "$(jq .receiver_uncertainty_ns "$dir/out")" -eq 200000 ]
 	[ "$(sync_records "$dir/rx" | sort -u)" = "200000 10" ]
+}
+
+@test "receiver: a loss under require does not claim that it pauses" {
+	facts iface a1
+	ip netns exec "$netns" timeout 60 "$tsnpub" receive --iface a1 --sync require --sync-socket "$dir/ptp4l" \
+		--ready-fd 7 7>"$dir/receiving" >"$dir/out" 2>"$dir/err" 3>&- &
+	receiver=$!
+	pids+=($receiver)
+	while [ ! -s "$dir/receiving" ]; do sleep 0.05; done
+	facts iface a1 offset 200000
+	wait_for "$dir/err" "clocks out of sync (frames are marked and not counted in the statistics): offset from master"
+	kill -TERM "$receiver"
+	wait "$receiver" || true
 }
 
 @test "wrong options are refused" {

@@ -217,6 +217,24 @@ nothing_left() {
 	[ "$(row 'kernel TAI offset' fix)" = "tsnpub sync --set-tai-offset" ]
 }
 
+@test "ports that do not answer leave the others to be judged; a negative path delay is wrong" {
+	tai=$("$tsnpub" sync --json --socket "$dir/none" | jq .kernel.tai_offset_s || true)
+	printf 'utc %s\nports 3\n' "$tai" >"$dir/facts"
+	start_fake good "$dir/facts"
+	check "$dir/ptp4l"
+	[ "$status" -eq 0 ]
+	[ "$(ptp4l_state)" = fine ]
+	printf 'utc %s\ndelay -100001\n' "$tai" >"$dir/facts"
+	check "$dir/ptp4l"
+	[ "$status" -eq 1 ]
+	[ "$(jq -r .decided_by <<<"$output")" = "path delay" ]
+	[[ $(row 'path delay' reason) == *"a negative path delay"* ]]
+	printf 'utc %s\noffset -9223372036854775808\n' "$tai" >"$dir/facts"
+	check "$dir/ptp4l" --limit 10s
+	[ "$status" -eq 1 ]
+	[ "$(jq -r .decided_by <<<"$output")" = "offset from master" ]
+}
+
 @test "--wait ends when it has been good for --settle seconds, and not before" {
 	tai=$("$tsnpub" sync --json --socket "$dir/none" | jq .kernel.tai_offset_s || true)
 	printf 'utc %s\nstate 4\n' "$tai" >"$dir/facts"

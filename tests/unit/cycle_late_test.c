@@ -201,6 +201,24 @@ static void a_second_late_wake_up_of_a_cycle_is_told_too(void **state)
 	world_free(w);
 }
 
+static void out_of_sync_a_late_wake_up_is_marked_like_the_frames(void **state)
+{
+	struct stream stream = one();
+	struct cycle_settings settings = timer(MS, 300);
+	struct world *w = world_new(&stream, 1, &settings);
+
+	(void)state;
+	atomic_store(&w->control.unsynced, 1);
+	w->late_at = 100 * MS;
+	w->late = 5 * MS;
+	struct tally tally = run(w);
+
+	assert_in_range(tally.skipped, 4, 6);
+	assert_true(tally.late_wakes > 0);
+	assert_int_equal(tally.marked_late_wakes, tally.late_wakes);
+	world_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -212,6 +230,7 @@ int main(void)
 		cmocka_unit_test(of_one_call_only_the_launches_that_have_passed_are_skipped),
 		cmocka_unit_test(a_late_wake_up_is_told_once_however_many_launches_it_missed),
 		cmocka_unit_test(a_second_late_wake_up_of_a_cycle_is_told_too),
+		cmocka_unit_test(out_of_sync_a_late_wake_up_is_marked_like_the_frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

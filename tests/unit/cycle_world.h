@@ -153,7 +153,8 @@ static inline void world_free(struct world *w)
 }
 
 struct tally {
-	uint64_t sent, skipped, refused, link_down, paused, steps, last;
+	uint64_t sent, skipped, refused, link_down, paused, steps, last, late_wakes,
+		marked_late_wakes;
 	int64_t step_ns;
 };
 
@@ -186,6 +187,10 @@ static inline struct tally run(struct world *w)
 		tally.link_down += event.status & TX_LINK_DOWN ? n : 0;
 		tally.paused += event.status & TX_PAUSED ? n : 0;
 		tally.last += event.status & TX_LAST ? n : 0;
+		if (event.status & TX_SKIPPED && event.wake != STAMP_NONE) {
+			tally.late_wakes++;
+			tally.marked_late_wakes += !!(event.status & TX_UNSYNCED);
+		}
 	}
 	return tally;
 }

@@ -312,8 +312,10 @@ static void the_sender(void **state)
 			r.tx_hw = r.launch + 10 + i * 10; /* 10 to 100 ns */
 			r.status = TX_SENT;
 			if (i == 3) {
-				r.status = TX_SKIPPED;
-				r.wake = r.submit = r.tx_hw = STAMP_NONE;
+				/* out of sync: no figure, and not one of those that were sent */
+				r.status = TX_SKIPPED | (stream ? 0 : TX_UNSYNCED);
+				r.wake = stream ? STAMP_NONE : r.launch + 5000000;
+				r.submit = r.tx_hw = STAMP_NONE;
 			}
 			if (i == 4)
 				r.status = TX_SENT | TX_MISSED;

@@ -36,7 +36,7 @@ static void ntp_daemons_need_the_capability(void **state)
 	assert_false(s.system_clock);
 	assert_true(recognise("systemd-timesyn", CMDLINE("/lib/systemd/systemd-timesyncd"),
 			      SYS_TIME, &s));
-	assert_string_equal(s.name, "timesyncd");
+	assert_string_equal(s.name, "systemd-timesyncd");
 	assert_true(s.system_clock);
 	assert_true(recognise("ntpd", CMDLINE("ntpd"), ~0ULL, &s));
 	assert_false(recognise("ntpdate", CMDLINE("ntpdate"), ~0ULL, &s));

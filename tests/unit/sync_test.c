@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "ptp/sync.h"
 #include "ptp/sync_record.h"
+#include "ptp/sync_text.h"
 
 static struct sync_snapshot s;
 static struct sync_bars bars;
@@ -505,6 +506,46 @@ static void wrong_outweighs_unknown(void **state)
 	assert_int_equal(report.first, CHECK_STEERING);
 }
 
+static void publisher_and_receiver_are_told_of_their_own_options(void **state)
+{
+	char text[640], cut[40];
+
+	(void)state;
+	s.ptp4l.fault = PTP4L_SILENT;
+	judge(CHECK_PTP4L);
+	sync_first_wrong(&report, text, sizeof(text));
+	assert_non_null(strstr(text, "; fix: if --sync-domain is given, is it what ptp4l uses"));
+	s.ptp4l.fault = PTP4L_ABSENT;
+	judge(CHECK_PTP4L);
+	sync_first_wrong(&report, text, sizeof(text));
+	assert_non_null(strstr(text, "name its uds_address with --sync-socket"));
+	/* what `tsnpub sync` itself does keeps its name */
+	assert_non_null(strstr(text, "`tsnpub sync --print-setup` prints"));
+	for (size_t size = 1; size <= sizeof(cut); size++) {
+		memset(cut, 'x', sizeof(cut));
+		sync_first_wrong(&report, cut, size);
+		assert_int_equal(strlen(cut), size - 1);
+	}
+}
+
+/* What of a fix does not fit is cut, also within an option's longer name. */
+static void a_long_fix_is_cut(void **state)
+{
+	char text[640], cut[640];
+	size_t length;
+
+	(void)state;
+	s.ptp4l.fault = PTP4L_ABSENT;
+	judge(CHECK_PTP4L);
+	sync_first_wrong(&report, text, sizeof(text));
+	length = strlen(text);
+	for (size_t size = length - 30; size <= length; size++) {
+		sync_first_wrong(&report, cut, size);
+		assert_int_equal(strlen(cut), size - 1);
+		assert_memory_equal(cut, text, size - 1);
+	}
+}
+
 static void the_record_of_a_second(void **state)
 {
 	struct sync_record record;
@@ -565,6 +606,8 @@ int main(void)
 		TEST(ntp_beside_phc2sys),
 		TEST(phc2sys_is_missing_or_stuck),
 		TEST(wrong_outweighs_unknown),
+		TEST(publisher_and_receiver_are_told_of_their_own_options),
+		TEST(a_long_fix_is_cut),
 		TEST(the_record_of_a_second),
 	};
 
