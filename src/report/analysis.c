@@ -405,6 +405,7 @@ static void judge_rx(const struct analysis *a, struct verdict *v)
 	/* frames of other runs that were seen too are not the sender's */
 	bool one_run = a->joined && a->tx->count;
 	struct rx_stream *total = rx_metrics_total(a->rx, one_run ? &a->tx->streams[0]->run : NULL);
+	struct tx_stream *due;
 
 	if (!total)
 		return;
@@ -412,9 +413,13 @@ static void judge_rx(const struct analysis *a, struct verdict *v)
 	rx_stream_free(total);
 	if (!a->joined)
 		return;
-	/* the sender tells what was lost at either end, too */
-	v->due = a->join.sent;
-	v->missed = a->join.not_received + v->late;
+	due = tx_metrics_total(a->tx, NULL);
+	if (!due)
+		return;
+	/* the sender tells what was lost at either end, too, and what it did not send */
+	v->due = due->counts.records;
+	v->missed = due->counts.records - due->counts.sent + a->join.not_received + v->late;
+	tx_stream_free(due);
 }
 
 struct verdict analysis_verdict(const struct analysis *a)

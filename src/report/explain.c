@@ -160,9 +160,10 @@ static void explain_sender(struct explanation *e, const struct tx_metrics *tx,
 
 	if (c->skipped)
 		say(e,
-		    "%" PRIu64 " frames were skipped since the thread woke up too late for them "
+		    "%" PRIu64 " %s skipped since the thread woke up too late for %s "
 		    "(worst wake-up %.1f us): `tsnpub doctor`, `tsnpub latency --blame`",
-		    c->skipped, (double)tx->wake.max / 1e3);
+		    c->skipped, c->skipped == 1 ? "frame was" : "frames were",
+		    c->skipped == 1 ? "it" : "them", (double)tx->wake.max / 1e3);
 	if (c->missed)
 		say(e,
 		    "%" PRIu64 " launches were missed: the frame came to the qdisc after its "

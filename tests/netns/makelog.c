@@ -4,10 +4,10 @@
  * that a test can compute the figures itself.
  *
  * makelog --tx FILE --rx FILE --frames N [--streams N] [--cycle NS] [--run N] [--lose N] [--duplicate N]
- *         [--reorder N] [--late N] [--skip-first N] [--skip-last N] [--hw] [--seed N]
+ *         [--reorder N] [--late N] [--skip-first N] [--skip-last N] [--hw] [--seed N] [--skipped N]
  *         [--early NS] [--clocks NS] [--unsynced N]
  * Every N-th frame (of each stream) is lost, doubled, swapped with its successor, 1 ms late, or received
- * while not in sync (and 37 s off). --early: the receiver's clock is behind by that much; --clocks: both logs
+ * while not in sync (and 37 s off); --skipped: the sender skipped one before each N-th. --early: the receiver's clock is behind by that much; --clocks: both logs
  * carry sync records that tell such an offset from the master.
  * makelog --wake FILE --frames N ...   and   makelog --sync FILE --frames N ...
  */
@@ -25,7 +25,7 @@
 static struct {
 	const char *tx, *rx, *wake, *sync;
 	uint64_t frames, streams, cycle, run, lose, duplicate, reorder, late, skip_first, skip_last,
-		seed, offset, early, clocks, unsynced;
+		seed, offset, early, clocks, unsynced, skipped;
 	bool hw;
 } o = { .frames = 1000, .streams = 1, .cycle = 1000000, .run = 0x1234abcd, .seed = 1 };
 
@@ -156,6 +156,12 @@ static void make_frames(void)
 			struct tx_record t = tx_of(seq, stream);
 			struct rx_record r;
 
+			if (every(o.skipped, seq))
+				append(tx, &(struct tx_record){ .seq = (int64_t)seq,
+								.launch = t.launch - 1000,
+								.stream = t.stream,
+								.status = TX_SKIPPED,
+								.run = t.run });
 			append(tx, &t);
 			/* swapped: the N-th with the one behind it */
 			if (every(o.reorder, seq) && seq + 1 < o.frames)
@@ -247,6 +253,7 @@ int main(int argc, char **argv)
 		{ "early", &o.early },
 		{ "clocks", &o.clocks },
 		{ "unsynced", &o.unsynced },
+		{ "skipped", &o.skipped },
 	};
 	enum {
 		NUMBER_COUNT = sizeof(numbers) / sizeof(numbers[0])

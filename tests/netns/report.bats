@@ -73,6 +73,19 @@ refused() { # TEXT ARGUMENTS...: status 2 and one line with TEXT
 	[[ "$output" == *"Verdict: MISSED: 40 of 10000"* ]]
 }
 
+@test "cycles that the sender skipped are not in time, beside the receiver's log too" {
+	$makelog --tx tx --rx rx --frames 1000 --lose 250 --skipped 100
+	for logs in "tx rx" tx; do
+		run $report --json --sla 99% $logs
+		echo "$logs: $(jq -c .verdict <<<"$output")"
+		# ten that were skipped; and four that were lost, which the sender cannot tell
+		[ "$(jq -c '.verdict | [.due, .missed, .met]' <<<"$output")" = \
+			"$([ "$logs" = tx ] && echo '[1010,10,true]' || echo '[1010,14,false]')" ]
+	done
+	run $report --sla 100% rx
+	[[ "$output" == *"Verdict: MISSED: 3 of 999"* ]]
+}
+
 @test "--csv has a line for each frame" {
 	$makelog --tx tx --rx rx --frames 1000 --lose 100 --duplicate 90 --reorder 70
 	$report --csv joined.csv tx rx >text

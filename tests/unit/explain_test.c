@@ -186,7 +186,7 @@ static void a_senders_log_alone(void **state)
 	tx_metrics_add(tx, &skipped);
 	explain_figures(&e, tx, NULL, "timer", -1);
 	assert_int_equal(e.count, 1);
-	assert_true(says("1 frames were skipped"));
+	assert_true(says("1 frame was skipped"));
 	explain_figures(&e, NULL, NULL, NULL, -1);
 	assert_int_equal(e.count, 0);
 }
