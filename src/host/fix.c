@@ -24,6 +24,7 @@ struct entry {
 	uint64_t netns; /* inode; 0: not a matter of namespaces */
 	bool ours; /* applied by this run */
 	char before[CHANGE_TEXT]; /* what this run found: the rollback's aim */
+	bool pending; /* noted, not known to be written: it may still be as before */
 	bool kept; /* was in the file before this run */
 };
 
@@ -78,6 +79,9 @@ static bool read_entry(const json_t *object, struct entry *entry)
 	if (number < 0)
 		return false;
 	entry->was.kind = (enum change_kind)number;
+	entry->pending = json_object_get(object, "before");
+	if (entry->pending && !copy_string(object, "before", entry->before, sizeof(entry->before)))
+		return false;
 	entry->netns = (uint64_t)json_integer_value(json_object_get(object, "netns"));
 	entry->kept = true;
 	/* nothing outside of these is ever written to */
@@ -169,11 +173,13 @@ static int save(struct fix *fix, struct error *err)
 	for (size_t i = 0; i < fix->count; i++) {
 		const struct entry *e = &fix->entries[i];
 
-		json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s,s:s,s:I}", "kind",
-						      change_kind_name(e->was.kind), "target",
-						      e->was.target, "key", e->was.key, "was",
-						      e->was.value, "set", e->set, "netns",
-						      (json_int_t)e->netns));
+		json_t *object = json_pack("{s:s,s:s,s:s,s:s,s:s,s:I,s:s*}", "kind",
+					   change_kind_name(e->was.kind), "target", e->was.target,
+					   "key", e->was.key, "was", e->was.value, "set", e->set,
+					   "netns", (json_int_t)e->netns, "before",
+					   e->pending ? e->before : NULL);
+
+		json_array_append_new(list, object);
 	}
 	if (json_array_size(list) != fix->count) {
 		json_decref(list);
@@ -313,7 +319,7 @@ static int note(struct fix *fix, const struct change *change, const char *now, s
 	/* the oldest former value stays: that is what undo goes back to */
 	snprintf(entry->set, sizeof(entry->set), "%s", change->value);
 	snprintf(entry->before, sizeof(entry->before), "%s", now);
-	entry->ours = true;
+	entry->ours = entry->pending = true;
 	return save(fix, err);
 }
 
@@ -331,7 +337,7 @@ static int put_back(struct fix *fix, const struct change *change, struct error *
 	if (!change_same(change, now, entry->before) &&
 	    change_write(&fix->changer, change, entry->before, err) < 0)
 		return -1;
-	entry->ours = false;
+	entry->ours = entry->pending = false;
 	if (entry->kept)
 		snprintf(entry->set, sizeof(entry->set), "%s", entry->before);
 	else
@@ -344,6 +350,7 @@ int fix_apply(struct fix *fix, const struct change *changes, size_t count, size_
 {
 	struct error second = ERROR_INIT;
 	char now[CHANGE_TEXT];
+	bool unsaved = false;
 	size_t i;
 	int result;
 
@@ -364,6 +371,9 @@ int fix_apply(struct fix *fix, const struct change *changes, size_t count, size_
 			goto fail;
 		result = change_write(&fix->changer, change, change->value, &why);
 		if (!result) {
+			/* the next one that is noted puts this into the file */
+			find(fix, change)->pending = false;
+			unsaved = true;
 			if (made)
 				(*made)++;
 			continue;
@@ -379,6 +389,9 @@ int fix_apply(struct fix *fix, const struct change *changes, size_t count, size_
 		i++;
 		goto fail;
 	}
+	/* all is done: where the file cannot tell so, it still tells what to go back to */
+	if (unsaved)
+		save(fix, &second);
 	return 0;
 
 fail:
@@ -417,7 +430,8 @@ static enum fix_undone undo_one(struct fix *fix, struct entry *entry, char text[
 	/* already as it was: a run that was killed before it wrote */
 	if (change_same(&entry->was, text, entry->was.value))
 		return FIX_RESTORED;
-	if (!change_same(&entry->was, text, entry->set))
+	if (!change_same(&entry->was, text, entry->set) &&
+	    !(entry->pending && change_same(&entry->was, text, entry->before)))
 		return FIX_CHANGED_SINCE;
 	result = change_write(&fix->changer, &entry->was, entry->was.value, &why);
 	if (result == CHANGE_ABSENT)

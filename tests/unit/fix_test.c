@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cmocka_all.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+
 #include "host/fix.h"
 #include "tree.h"
 
@@ -210,6 +213,66 @@ static void the_oldest_value_wins(void **state)
 	fix_close(fix);
 }
 
+/* A second run that was killed when it had noted what it would write: the first one's value is no stranger's. */
+static void killed_before_it_wrote(void **state)
+{
+	struct change again = changes[1];
+	struct error err = ERROR_INIT;
+	struct fix *fix = open_fix();
+	char text[4096];
+
+	(void)state;
+	assert_int_equal(fix_apply(fix, &changes[1], 1, NULL, NULL, &err), 0);
+	strcpy(again.value, "ondemand");
+	assert_int_equal(fix_apply(fix, &again, 1, NULL, NULL, &err), 0);
+	fix_close(fix);
+	/* one that has come to its end leaves nothing of that */
+	assert_null(strstr(tree_read(root, FIX_STATE, text, sizeof(text)), "before"));
+	tree_write(root, "/sys/a", "performance\n");
+	fix = open_fix();
+	result_count = 0;
+	assert_int_equal(fix_undo(fix, note_result, NULL, &err), 0);
+	assert_int_equal(results[0], FIX_CHANGED_SINCE);
+	fix_close(fix);
+	tree_write(root, FIX_STATE,
+		   "{\"version\": 1, \"boot_id\": \"one\", \"changes\": [{\"kind\": \"file\", "
+		   "\"target\": \"/sys/a\", \"key\": \"\", \"was\": \"powersave\", \"set\": "
+		   "\"ondemand\", \"before\": \"performance\"}]}");
+	fix = open_fix();
+	result_count = 0;
+	assert_int_equal(fix_undo(fix, note_result, NULL, &err), 0);
+	assert_int_equal(results[0], FIX_RESTORED);
+	expect_file("/sys/a", "powersave");
+	fix_close(fix);
+}
+
+/* What stands in the file while a setting is being written. */
+static void noted_before_it_is_written(void **state)
+{
+	struct change change = { .kind = CHANGE_FILE, .target = "/sys/looks", .value = "1" };
+	struct error err = ERROR_INIT;
+	struct fix *fix = open_fix();
+	char path[128], text[4096];
+	pid_t writer;
+
+	(void)state;
+	/* a pipe: the write waits for this test to read */
+	snprintf(path, sizeof(path), "%s/sys/looks", root);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	writer = fork();
+	if (!writer) {
+		fix_apply(fix, &change, 1, NULL, NULL, &err);
+		_exit(0);
+	}
+	for (int i = 0; i < 1000 && !*tree_read(root, FIX_STATE, text, sizeof(text)); i++)
+		usleep(10000);
+	kill(writer, SIGKILL);
+	waitpid(writer, NULL, 0);
+	assert_non_null(strstr(text, "\"set\": \"1\""));
+	assert_non_null(strstr(text, "\"before\": \"\""));
+	fix_close(fix);
+}
+
 static void two_at_once_are_refused(void **state)
 {
 	struct error err = ERROR_INIT;
@@ -343,6 +406,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_others_have_set_is_left_alone, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(the_oldest_value_wins, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(killed_before_it_wrote, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(noted_before_it_is_written, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(two_at_once_are_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(damaged_state_is_refused, set_up, tear_down),
 		cmocka_unit_test(commands_are_exact),
