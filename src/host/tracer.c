@@ -209,6 +209,44 @@ static void remove_stale(const char *tracefs)
 		closedir(dir);
 }
 
+/* Does somebody's tracer run there whose settings `kind` would change? */
+static bool shares_settings(const char *directory, enum tracer_kind kind, char name[32])
+{
+	bool noise = kind == TRACER_TIMERLAT || kind == TRACER_OSNOISE;
+
+	if (kind == TRACER_IRQSOFF || fact_text(directory, name, 32, "/current_tracer") <= 0)
+		return false;
+	return noise ? !strcmp(name, "timerlat") || !strcmp(name, "osnoise")
+		     : !strcmp(name, tracers[kind].name);
+}
+
+bool tracer_rival(enum tracer_kind kind, const char *tracefs, char *text, size_t size)
+{
+	char path[256], name[32];
+	struct dirent *entry;
+	bool found = shares_settings(tracefs, kind, name);
+	DIR *dir;
+
+	if (found)
+		snprintf(text, size, "%s is active in %s", name, tracefs);
+	snprintf(path, sizeof(path), "%s/instances", tracefs);
+	dir = found ? NULL : opendir(path);
+	while (dir && !found && (entry = readdir(dir))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%s/instances/%.128s", tracefs, entry->d_name);
+		found = shares_settings(path, kind, name);
+		if (found)
+			snprintf(text, size, "%s is active in %s", name, path);
+	}
+	if (dir)
+		closedir(dir);
+	for (char *c = text; found && *c; c++)
+		if (*c < ' ' || *c > '~')
+			*c = '?';
+	return found;
+}
+
 /* What will be changed that instances share. The stop is only written by tracer_arm(). */
 static int note_shared(struct tracer *t, struct restore *restore, int cpu, int64_t stop_over_ns)
 {
@@ -302,6 +340,11 @@ int tracer_start(struct tracer *t, enum tracer_kind kind, int cpu, int64_t stop_
 	if (tracer_recover(TRACER_NOTE, t->tracefs, text, sizeof(text)))
 		message_note("tracer %s: put back what a killed run had left: %s",
 			     tracers[kind].name, text);
+	if (tracer_rival(kind, t->tracefs, text, sizeof(text))) {
+		unlock(t);
+		return error_system(err, "tracer %s: %s, whose settings it would change",
+				    tracers[kind].name, text);
+	}
 	snprintf(restore.tracefs, sizeof(restore.tracefs), "%s", t->tracefs);
 	snprintf(restore.instance, sizeof(restore.instance), "%s/instances/" PREFIX "%d",
 		 t->tracefs, (int)getpid());

@@ -25,6 +25,12 @@ enum tracer_kind {
 };
 
 const char *tracer_name(enum tracer_kind kind);
+
+/*
+ * Is a tracer active, in tracefs itself or in an instance of somebody's, that has settings in common with this one?
+ * Those would be changed under it. `text` then receives which, and where.
+ */
+bool tracer_rival(enum tracer_kind kind, const char *tracefs, char *text, size_t size);
 int tracer_find(const char *name); /* -1 for an unknown name */
 
 /* What the tracer has seen so far. */

@@ -142,6 +142,32 @@ static char *setting(const char *root, const char *name, char text[64])
 }
 
 /* A run and its watch were killed together: the next one puts back what is still as that run left it. */
+static void somebody_elses_tracer(void **state)
+{
+	char root[64], text[256], wanted[160];
+
+	(void)state;
+	tree_make(root);
+	tree_write(root, "/current_tracer", "nop\n");
+	tree_write(root, "/instances/a/current_tracer", "hwlat\n");
+	tree_write(root, "/instances/b/x", "\n");
+	assert_false(tracer_rival(TRACER_TIMERLAT, root, text, sizeof(text)));
+	assert_false(tracer_rival(TRACER_OSNOISE, root, text, sizeof(text)));
+	assert_false(tracer_rival(TRACER_IRQSOFF, root, text, sizeof(text)));
+	assert_true(tracer_rival(TRACER_HWLAT, root, text, sizeof(text)));
+	snprintf(wanted, sizeof(wanted), "hwlat is active in %s/instances/a", root);
+	assert_string_equal(text, wanted);
+	/* these two have theirs in common */
+	tree_write(root, "/current_tracer", "timerlat\n");
+	tree_write(root, "/instances/a/current_tracer", "nop\n");
+	assert_true(tracer_rival(TRACER_TIMERLAT, root, text, sizeof(text)));
+	assert_true(tracer_rival(TRACER_OSNOISE, root, text, sizeof(text)));
+	snprintf(wanted, sizeof(wanted), "timerlat is active in %s", root);
+	assert_string_equal(text, wanted);
+	assert_false(tracer_rival(TRACER_HWLAT, root, text, sizeof(text)));
+	tree_remove(root);
+}
+
 static void what_a_killed_run_left_is_put_back(void **state)
 {
 	struct tracer_settings settings = { .count = 0 };
@@ -207,6 +233,7 @@ int main(void)
 		cmocka_unit_test(head_of_irqsoff),
 		cmocka_unit_test(times_of_lines),
 		cmocka_unit_test(the_end_of_the_trace),
+		cmocka_unit_test(somebody_elses_tracer),
 		cmocka_unit_test(what_a_killed_run_left_is_put_back),
 		cmocka_unit_test(a_note_that_is_not_ours_does_no_harm),
 	};

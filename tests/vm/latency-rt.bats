@@ -110,12 +110,20 @@ no_strikes() { echo "0 1 1 1000" >/sys/kernel/debug/tsnsim/culprit/softirq; }
 	mkdir $T/instances/other
 	echo timerlat >$T/instances/other/current_tracer
 	echo 1 >$T/instances/other/tracing_on
-	tsnpub latency --cycle 1ms --count 100 --tracer osnoise >"$out" 2>&1
+	echo 20000 >$T/osnoise/stop_tracing_total_us
+	# the kernel would let a second timerlat run, with its CPUs and its stop changed under the first
+	for tracer in timerlat osnoise; do
+		tsnpub latency --cycle 1ms --count 100 --tracer $tracer >"$out.$tracer" 2>&1
+	done
+	[ "$(cat $T/osnoise/stop_tracing_total_us)" = 20000 ]
+	echo 0 >$T/osnoise/stop_tracing_total_us
 	echo nop >$T/instances/other/current_tracer
 	rmdir $T/instances/other
-	cat "$out"
-	grep -q "tracer osnoise: cannot switch it on; another run of timerlat or osnoise is active: .*EBUSY.*; going on without it" "$out"
-	grep -q '^  wake-ups  *100' "$out"
+	cat "$out.timerlat" "$out.osnoise"
+	for tracer in timerlat osnoise; do
+		grep -q "tracer $tracer: timerlat is active in $T/instances/other, whose settings it would change; going on without it" "$out.$tracer"
+		grep -q '^  wake-ups  *100' "$out.$tracer"
+	done
 	tsnpub latency --cycle 1ms --count 100 --tracer irqsoff >"$out" 2>&1
 	grep -q "tracer irqsoff: this kernel has none (it lacks CONFIG_IRQSOFF_TRACER); it has: .*timerlat" "$out"
 	grep -q '^  wake-ups  *100' "$out"
