@@ -249,6 +249,10 @@ int confirm_restart(struct confirm_guard *guard, const char *interface, struct e
 	int ready;
 	ssize_t n;
 
+	/* an answer that came too late last time is not this one's */
+	while (recv(guard->socket, answer, sizeof(answer), MSG_DONTWAIT) > 0)
+		;
+	memset(answer, 0, sizeof(answer));
 	if (give_order(guard, (struct order){ 'r', 0 }))
 		return error_system(err, "%s: the process that holds the schedule is gone",
 				    interface);

@@ -170,7 +170,7 @@ bool state_link_changed(const struct state *state, uint32_t changes)
 static int make_directory(struct error *err)
 {
 	if (mkdir(STATE_DIRECTORY, 0755) && errno != EEXIST)
-		return error_errno(err, errno, STATE_DIRECTORY ": cannot be made");
+		return error_file(err, errno, STATE_DIRECTORY, STATE_DIRECTORY ": cannot be made");
 	return 0;
 }
 
@@ -187,11 +187,11 @@ static int write_json(const char *interface, const json_t *json, struct error *e
 	unlink(temporary);
 	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
-		return error_errno(err, errno, "%s: cannot be written", temporary);
+		return error_file(err, errno, temporary, "%s: cannot be written", temporary);
 	/* with a buffer: json_dumpfd() writes each token by itself, some 600 calls a record */
 	out = fdopen(fd, "w");
 	if (!out || json_dumpf(json, out, JSON_COMPACT) || fflush(out) || fsync(fd)) {
-		error_errno(err, errno, "%s: cannot be written", temporary);
+		error_file(err, errno, temporary, "%s: cannot be written", temporary);
 		if (out)
 			fclose(out);
 		else

@@ -121,6 +121,25 @@ static int wait_for_clocks(void *context, struct error *err)
 	return schedule_clocks_wait(&applied->clocks, applied->result->base_ns, &interrupted, err);
 }
 
+/* What can be known before anything is touched. */
+static int refuse_proof(const struct deployment *deployment, struct error *err)
+{
+	const struct schedule *schedule = &deployment->schedule;
+	int64_t ahead_ns = schedule->base_ns - tai_now_ns();
+	char ahead[DURATION_TEXT];
+
+	if (!deployment_has_gates(deployment))
+		return error_input(err,
+				   "--prove: mode mqprio has no gates to prove; leave --prove out");
+	if (schedule->base_kind != BASE_ABSOLUTE || ahead_ns <= PROOF_AHEAD_MAX_NS)
+		return 0;
+	return error_input(err,
+			   "--prove: the base time lies %s ahead, and the gates cannot be "
+			   "seen before; write "
+			   "base-time: auto, or leave --prove out",
+			   format_duration(ahead_ns / NSEC_PER_SEC * NSEC_PER_SEC, ahead));
+}
+
 static int prove(void *context, struct error *err)
 {
 	struct applied *applied = context;
@@ -130,20 +149,9 @@ static int prove(void *context, struct error *err)
 	struct hwtstamp *stamping = NULL;
 	struct timespec until = ns_to_timespec(applied->result->base_ns);
 	struct error later = ERROR_INIT;
-	char ahead[DURATION_TEXT];
 	bool hw;
 	int result;
 
-	if (!deployment_has_gates(deployment))
-		return error_input(err, "--prove: mode mqprio has no gates to prove");
-	if (applied->result->base_ns - tai_now_ns() > PROOF_AHEAD_MAX_NS)
-		return error_input(err,
-				   "--prove: the base time lies %s ahead, and the gates cannot be "
-				   "seen before; write "
-				   "base-time: auto, or leave --prove out",
-				   format_duration((applied->result->base_ns - tai_now_ns()) /
-							   NSEC_PER_SEC * NSEC_PER_SEC,
-						   ahead));
 	if (hwtstamp_enable(device->link.name, HWTSTAMP_WANT_TX, &stamping, &report, err))
 		return -1;
 	hw = report.granted & HWTSTAMP_WANT_TX;
@@ -281,7 +289,8 @@ static int apply_locked(struct netlink *nl, struct schedule_ready *ready,
 	applied.result = &result;
 	schedule_clocks_note(&applied.clocks, ready->device.link.name);
 	deploy.brought_up = ready->brought_up;
-	if (schedule_refuse_silence(nl, ready, apply->force, &err) ||
+	if ((apply->prove && refuse_proof(&ready->preparation.deployment, &err)) ||
+	    schedule_refuse_silence(nl, ready, apply->force, &err) ||
 	    deploy_apply(nl, &ready->device, &ready->preparation.deployment, lock, &deploy, &result,
 			 &err)) {
 		if (ready->brought_up) {

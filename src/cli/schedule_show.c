@@ -89,6 +89,7 @@ static void names_of(const struct state *state, struct schedule *names)
 		if (i >= SCHEDULE_CLASSES_MAX || !name)
 			break;
 		snprintf(names->classes[i].name, sizeof(names->classes[i].name), "%s", name);
+		printable(names->classes[i].name);
 		names->classes[i].queue_first =
 			(uint16_t)json_integer_value(json_array_get(queues, 0));
 		names->classes[i].queue_count = (uint16_t)json_array_size(queues);
@@ -268,7 +269,10 @@ static void print_view(struct view *view)
 	if (view->has_state)
 		printf("  %s\n", step_text(&view->state, text));
 	if (!installed->is_taprio && !installed->is_mqprio) {
-		printf("  no schedule; installed is %s%s\n",
+		printf("  no schedule%s; installed is %s%s\n",
+		       view->has_state && view->state.step == STATE_APPLIED
+			       ? ", another program removed it"
+			       : "",
 		       installed->has_root ? installed->kind : "nothing",
 		       installed->has_root && !installed->handle ? " (the kernel's default)" : "");
 	} else {

@@ -152,12 +152,13 @@ static int verdict(const struct probing *p, const char *ifname, struct error *er
 				    "the cycle (TX stamp %s)",
 				    ifname, c->outside, c->stamped, name,
 				    format_duration(c->worst_ns, at), stamps);
-	if (!c->stamped)
+	/* a few that got through prove nothing of those that did not */
+	if (2 * c->stamped < c->sent)
 		return error_system(err,
-				    "%s: proof failed: of %u frames of class '%s' no TX stamp (%s) "
-				    "came back; %u were dropped "
+				    "%s: proof failed: of %u frames of class '%s' %u TX stamps "
+				    "(%s) came back; %u were dropped "
 				    "by etf",
-				    ifname, c->sent, name, stamps, c->missed);
+				    ifname, c->sent, name, c->stamped, stamps, c->missed);
 	return 0;
 }
 

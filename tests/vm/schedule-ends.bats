@@ -137,6 +137,9 @@ load schedule
 	grep 'warning: tsn0: another process took the schedule back (tsnpub schedule clear): frames leave without it from here on' out
 	grep "tsn0: the schedule is no longer this run's to take back" out
 	tsnpub schedule check a.yaml
+	tc qdisc replace dev tsn0 root pfifo
+	run tsnpub schedule show tsn0
+	says 'applied by tsnpub from a.yaml' 'no schedule, another program removed it; installed is pfifo'
 	tsnpub schedule clear
 	dump | diff before -
 }
