@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 
-#define STACK_MAX 8 /* interfaces one on another */
+#define UPPERS_MAX 256 /* VLANs, bonds and bridges above one interface */
 
 /* Where an interface stands among others. */
 struct place {
@@ -262,22 +262,57 @@ int device_of_route(struct netlink *nl, const char *address)
 	return result ? result : index ? index : -ENOENT;
 }
 
+/* Interfaces whose frames leave through the first one. */
+struct uppers {
+	int indices[UPPERS_MAX];
+	unsigned count;
+};
+
+static bool is_upper(const struct uppers *uppers, int index)
+{
+	for (unsigned i = 0; i < uppers->count; i++)
+		if (uppers->indices[i] == index)
+			return true;
+	return false;
+}
+
+static void add_upper(struct uppers *uppers, int index)
+{
+	if (index && !is_upper(uppers, index) && uppers->count < UPPERS_MAX)
+		uppers->indices[uppers->count++] = index;
+}
+
+static int take_upper(const struct nlmsghdr *answer, void *context)
+{
+	struct uppers *uppers = context;
+	struct place place;
+
+	if (take_place(answer, &place))
+		return 0;
+	/* a veth names its peer there, which is no way out of it */
+	if (!place.lower_elsewhere && strcmp(place.kind, "veth") != 0 &&
+	    is_upper(uppers, place.lower))
+		add_upper(uppers, place.index);
+	if (is_upper(uppers, place.index))
+		add_upper(uppers, place.master);
+	return 0;
+}
+
 bool device_carries(struct netlink *nl, int index, int upper)
 {
-	struct place ours;
+	struct uppers uppers = { .indices = { index }, .count = 1 };
+	unsigned before;
 
-	for (int i = 0; upper && i < STACK_MAX; i++) {
-		struct place place;
+	/* each dump goes one storey up, or more */
+	do {
+		struct nlmsghdr *request = netlink_request(nl, RTM_GETLINK, NLM_F_DUMP);
+		struct ifinfomsg *ifi = mnl_nlmsg_put_extra_header(request, sizeof(*ifi));
 
-		if (upper == index)
-			return true;
-		if (!read_place(nl, index, &ours) && ours.master == upper)
-			return true;
-		if (read_place(nl, upper, &place) || place.lower_elsewhere)
-			return false;
-		upper = place.lower;
-	}
-	return false;
+		ifi->ifi_family = AF_UNSPEC;
+		before = uppers.count;
+		netlink_talk(nl, request, take_upper, &uppers);
+	} while (uppers.count > before);
+	return is_upper(&uppers, upper);
 }
 
 int device_set_up(struct netlink *nl, const struct device *device, bool up, struct error *err)

@@ -126,6 +126,14 @@ load schedule
 	run tsnpub schedule apply a.yaml
 	[ "$status" = 2 ]
 	[[ $output == *"you would be locked out"* ]]
+	# over a bridge, one of whose ports is that VLAN
+	ip address del 198.51.100.1/24 dev tsn0.5
+	ip link add br0 type bridge
+	ip link set tsn0.5 master br0
+	ip link set br0 up
+	ip address add 198.51.100.1/24 dev br0
+	run tsnpub schedule apply a.yaml
+	refused 2 'tsn0 carries this ssh session (from 198.51.100.9)' 'you would be locked out'
 	tsnpub schedule apply a.yaml --force
 }
 
