@@ -15,6 +15,7 @@
 
 #define DEPTH_MAX 12
 #define NODES_MAX 100000
+#define KEYS_MAX 1000 /* in one mapping: each is compared with all before it */
 
 enum kind {
 	KIND_VALUE,
@@ -154,6 +155,11 @@ static int walk_event(struct yaml_file *file, const yaml_event_t *event, struct 
 				err,
 				"%s: line %u: '%.64s': a control character in a key; remove it",
 				file->name, line, key);
+		if (level->children == KEYS_MAX)
+			return error_input(err,
+					   "%s: line %u: more than %d keys in one mapping; is it "
+					   "the right file?",
+					   file->name, line, KEYS_MAX);
 		if (key_is_taken(file, level, key))
 			return error_input(
 				err,

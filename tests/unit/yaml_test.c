@@ -135,12 +135,33 @@ static void large_and_missing_files_are_refused(void **state)
 	assert_int_equal(err.status, STATUS_INPUT);
 }
 
+/* Each key is compared with those before it: 100,000 of them in a file of 1 MB took minutes. */
+static void mappings_of_very_many_keys_are_refused(void **state)
+{
+	static char text[1001 * 8 + 1];
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	for (int i = 0; i <= 1000; i++) {
+		char line[9];
+
+		snprintf(line, sizeof(line), "k%04d: \n", i);
+		memcpy(text + i * 8, line, 8);
+	}
+	assert_null(yaml_file_from_text("x.yaml", text, 1001 * 8, &err));
+	assert_string_equal(
+		err.text,
+		"x.yaml: line 1001: more than 1000 keys in one mapping; is it the right file?");
+	yaml_file_close(yaml_file_from_text("x.yaml", text, 1000 * 8, &err));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_and_their_lines_are_found),
 		cmocka_unit_test(each_error_is_one_line_with_its_place),
 		cmocka_unit_test(large_and_missing_files_are_refused),
+		cmocka_unit_test(mappings_of_very_many_keys_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
