@@ -133,7 +133,8 @@ load schedule
 	ip link set br0 up
 	ip address add 198.51.100.1/24 dev br0
 	run tsnpub schedule apply a.yaml
-	refused 2 'tsn0 carries this ssh session (from 198.51.100.9)' 'you would be locked out'
+	[ "$status" = 2 ]
+	says 'tsn0 carries this ssh session (from 198.51.100.9)' 'you would be locked out'
 	tsnpub schedule apply a.yaml --force
 }
 
