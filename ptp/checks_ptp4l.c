@@ -132,7 +132,10 @@ enum sync_result check_port(const struct sync_view *v, struct sync_check *check)
 			return SYNC_UNKNOWN;
 		}
 		REASON(check, "ptp4l does not run on %s", v->s->iface);
-		FIX(check, "start ptp4l with -i %s", v->s->iface);
+		FIX(check,
+		    "start ptp4l with -i %s; where another ptp4l has it, name that one's "
+		    "uds_address with --socket",
+		    v->s->iface);
 		return SYNC_WRONG;
 	}
 	state = v->port->ds.state;

@@ -196,7 +196,10 @@ static int check_options(const struct sync_options *o, struct error *err)
 		return error_input(
 			err, "--set-tai-offset is done at once: run --watch, --wait and --log "
 			     "after it");
-	if (o->print_setup && (o->watch || o->wait_ns || o->log || o->set_tai))
+	if (o->json && (o->print_setup || o->start || o->set_tai))
+		return error_input(err, "--json is the verdict's: not with --print-setup, --start "
+					"or --set-tai-offset");
+	if (o->print_setup && (o->watch || o->wait_ns || o->log || o->set_tai || o->start))
 		return error_input(err,
 				   "--print-setup only prints: it goes with --iface, --role and "
 				   "--profile");

@@ -49,7 +49,7 @@ int sync_wait(struct sync_source *source, const struct sync_options *o, struct e
 	struct watched *w = calloc(1, sizeof(*w));
 	char told[512] = "";
 	int good = 0;
-	int status = -1;
+	int status;
 
 	if (!w)
 		return error_errno(err, ENOMEM, "cannot watch the clocks");
@@ -74,19 +74,16 @@ int sync_wait(struct sync_source *source, const struct sync_options *o, struct e
 			break;
 		sync_sleep_until(next);
 	}
+	if (good && good < o->settle) {
+		w->report.verdict = SYNC_VERDICT_NOT_GOOD;
+		message_note("good for %d s only, --settle asks for %d s in a row", good,
+			     o->settle);
+	}
 	if (good >= o->settle && (o->watch || o->log))
 		message_note("good for %d s in a row", o->settle);
 	else
 		print_result(o, &w->snapshot, &w->report);
-	if (good >= o->settle)
-		status = STATUS_GOOD;
-	else if (w->report.verdict == SYNC_VERDICT_GOOD)
-		status = STATUS_BAR_MISSED; /* not for long enough */
-	else
-		status = sync_exit_status(w->report.verdict);
-	if (status == STATUS_BAR_MISSED && w->report.verdict == SYNC_VERDICT_GOOD)
-		message_note("good for %d s only, --settle asks for %d s in a row", good,
-			     o->settle);
+	status = sync_exit_status(w->report.verdict);
 	free(w);
 	return status;
 }

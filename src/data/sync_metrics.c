@@ -153,7 +153,8 @@ int64_t clock_uncertainty_ns(const struct sync_metrics *m, enum stamp_source sou
 	if (!e->has_master && !e->has_phc)
 		e = &m->marked;
 	sum = e->master_ns;
-	if (!e->has_master && (source == SOURCE_HW || !e->has_phc))
+	/* what the PHC is off from this machine's own clock says nothing of the other machine's */
+	if (!e->has_master)
 		return -1;
 	if (source == SOURCE_HW || !e->has_phc)
 		return sum;

@@ -57,7 +57,7 @@ size_t sync_stability(const struct sync_series *series, struct stability rows[ST
  * The largest error, ns, that this side's clock showed in stamps of `source`: a hw stamp is the PHC's
  * time, off by the offset from the master; the others are CLOCK_TAI's, off by the PHC's offset from it
  * too, and by half of the reading window. What it showed while frames were marked is left out, as they
- * are of the figures, unless all of them were. -1: no record tells.
+ * are of the figures, unless all of them were. -1: no record tells, or it followed no master and was none.
  */
 int64_t clock_uncertainty_ns(const struct sync_metrics *metrics, enum stamp_source source);
 

@@ -243,6 +243,13 @@ nothing_left() {
 	[ "$status" -eq 1 ]
 	[[ $output == *"waiting: port: the port does not synchronise"* ]]
 	[[ $output == *LISTENING* ]]
+	# good at last, but not for long enough: verdict and status say the same
+	printf 'utc %s\n' "$tai" >"$dir/facts"
+	run timeout 20 "$tsnpub" sync --socket "$dir/ptp4l" --wait 1s --settle 60 --json
+	[ "$status" -eq 1 ]
+	[[ $output == *"s only, --settle asks for 60 s in a row"* ]]
+	[ "$(sed -n '/^{/,$p' <<<"$output" | jq -r .verdict)" = "not good" ]
+	printf 'utc %s\nstate 4\n' "$tai" >"$dir/facts"
 	(sleep 1.5 && printf 'utc %s\n' "$tai" >"$dir/facts.new" && mv "$dir/facts.new" "$dir/facts") 3>&- &
 	run timeout 30 "$tsnpub" sync --socket "$dir/ptp4l" --wait 20s --settle 2
 	[ "$status" -eq 0 ]
@@ -310,6 +317,15 @@ nothing_left() {
 	[[ $output == *"--iface"* ]]
 	run "$tsnpub" sync --duration 5s
 	[ "$status" -eq 2 ]
+	# nothing that is asked for is left out without a word
+	run "$tsnpub" sync --print-setup --iface lo --start
+	[ "$status" -eq 2 ]
+	[[ $output == *"--print-setup only prints"* ]]
+	for what in "--print-setup --iface lo" "--start --iface lo" --set-tai-offset=37; do
+		run "$tsnpub" sync $what --json
+		[ "$status" -eq 2 ]
+		[[ $output == *"--json is the verdict's"* ]]
+	done
 	run "$tsnpub" sync surplus
 	[ "$status" -eq 2 ]
 }

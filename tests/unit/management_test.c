@@ -270,6 +270,10 @@ static void damaged_messages_are_refused_by_reason(void **state)
 					    "da6830fffe7364e500010801"
 					    "ff763100",
 	       "the interface's name runs past its TLV");
+	refuse(HEAD("0046", "0001", "0001") "020000010012c004"
+					    "da6830fffe7364e500010801"
+					    "04763100",
+	       "the interface's name runs past its TLV");
 	refuse(HEAD("0066", "0000",
 		    "0001") "0200"
 			    "000100022004000100022004000100022004000100022004000100022004"

@@ -174,12 +174,20 @@ static void a_grandmaster_is_right_by_definition(void **state)
 	(void)state;
 	r.status = SYNC_GOOD | SYNC_HAVE_PHC;
 	sync_metrics_add(&m, &r);
+	/* a PHC beside a system clock that follow nobody are both off by nobody knows what */
 	assert_int_equal(clock_uncertainty_ns(&m, SOURCE_HW), -1);
+	assert_int_equal(clock_uncertainty_ns(&m, SOURCE_XDP), -1);
 	assert_false(clock_is_master(&m));
 	r.status |= SYNC_MASTER;
 	sync_metrics_add(&m, &r);
 	assert_int_equal(clock_uncertainty_ns(&m, SOURCE_HW), 0);
 	assert_int_equal(clock_uncertainty_ns(&m, SOURCE_XDP), 9 + 500);
+	assert_true(clock_is_master(&m));
+	sync_metrics_free(&m);
+	/* also where it was out of sync meanwhile */
+	m = (struct sync_metrics){ 0 };
+	r.status = SYNC_MASTER | SYNC_MARKED;
+	sync_metrics_add(&m, &r);
 	assert_true(clock_is_master(&m));
 	sync_metrics_free(&m);
 }
