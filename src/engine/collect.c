@@ -173,18 +173,26 @@ static void drain_events(struct publisher *p, int64_t now)
 	}
 }
 
-static void collect_once(struct publisher *p)
+_Static_assert(FEEDBACK_ROUND <= COLLECTOR_EARLY, "a round's stamps wait for their events");
+
+/* Returns whether there is more to be had at once. */
+static bool collect_once(struct publisher *p)
 {
 	int64_t now = clock_now_ns(CLOCK_MONOTONIC), tai;
 	int fds[TRANSMIT_SOCKETS];
 	unsigned count = transmit_descriptors(p->transmit, fds);
 	uint64_t unknown = 0;
+	bool more = false;
 
 	pthread_mutex_lock(&p->metrics_lock);
 	drain_events(p, now);
+	/* events before each round of stamps: those of a fast sender would have to wait, and find no room */
 	for (unsigned i = 0;
-	     p->setup.stamps || p->setup.pacing.kind == PACING_LAUNCH_TIME ? i < count : 0; i++)
-		unknown += feedback_read(p->feedback, fds[i], take_feedback, p);
+	     p->setup.stamps || p->setup.pacing.kind == PACING_LAUNCH_TIME ? i < count : 0; i++) {
+		more |= feedback_read(p->feedback, fds[i], take_feedback, p, &unknown) ==
+			FEEDBACK_ROUND;
+		drain_events(p, now);
+	}
 	/* before anything is handed on: a stamp may have been read, and set against TAI, after a step */
 	if (waker_look(&p->watch, &tai) == WAKE_STEPPED)
 		take_step(p, p->watch.step_ns, p->watch.seen_monotonic_ns + STEP_SLACK_NS);
@@ -193,6 +201,7 @@ static void collect_once(struct publisher *p)
 	pthread_mutex_unlock(&p->metrics_lock);
 	if (unknown)
 		atomic_fetch_add(&p->unattributed, unknown);
+	return more;
 }
 
 /* How often: so that neither the events' ring nor an error queue fills up, and seldom enough to be cheap. */
@@ -219,10 +228,12 @@ void *publisher_collect(void *context)
 	for (;;) {
 		bool done = atomic_load_explicit(&p->cycle.done, memory_order_acquire);
 
-		collect_once(p);
+		bool more = collect_once(p);
+
 		if (done && (!collector_waiting(p->collector) || atomic_load(&p->control.abort)))
 			break;
-		sleep_ns(interval);
+		if (!more)
+			sleep_ns(interval);
 	}
 	pthread_mutex_lock(&p->metrics_lock);
 	collector_flush(p->collector);

@@ -8,7 +8,6 @@
 #include "engine/transmit.h"
 
 #define NONE UINT32_MAX
-#define EARLY_MAX 4096
 
 struct waiting {
 	struct tx_record record;
@@ -52,7 +51,7 @@ struct collector *collector_new(const struct collector_settings *settings)
 	c->chains = malloc(room * sizeof(*c->chains));
 	c->index_of = calloc(65536, sizeof(*c->index_of));
 	c->next_seq = calloc(settings->count, sizeof(*c->next_seq));
-	c->early = calloc(EARLY_MAX, sizeof(*c->early));
+	c->early = calloc(COLLECTOR_EARLY, sizeof(*c->early));
 	if (!c->ring || !c->chains || !c->index_of || !c->next_seq || !c->early) {
 		collector_free(c);
 		return NULL;
@@ -230,7 +229,7 @@ int collector_feedback(struct collector *c, const struct feedback *f)
 		/* the number after the newest may be on its way through the events' ring */
 		if (f->seq < c->next_seq[stream])
 			c->counts.late_stamps++;
-		else if (c->early_count < EARLY_MAX)
+		else if (c->early_count < COLLECTOR_EARLY)
 			c->early[c->early_count++] = *f;
 		else
 			c->counts.foreign++;

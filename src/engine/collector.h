@@ -18,6 +18,8 @@
 
 struct collector;
 
+#define COLLECTOR_EARLY 4096 /* stamps that may wait for the events of their frames */
+
 struct collector_settings {
 	const struct stream *streams; /* borrowed */
 	const int64_t *wire_ns; /* as the cyclic loop has it; borrowed */

@@ -13,8 +13,6 @@
 #include "engine/frame.h"
 
 #define BATCH 64
-/* the errors of a broken interface must not keep the reader busy for ever */
-#define BATCHES_MAX 1024
 
 _Static_assert(FEEDBACK_HEAD >= FRAME_HEAD_SIZE, "the payload is in the head");
 
@@ -128,15 +126,16 @@ void feedback_reader_free(struct feedback_reader *reader)
 	free(reader);
 }
 
-uint64_t feedback_read(struct feedback_reader *reader, int fd,
-		       void (*take)(void *context, const struct feedback *feedback), void *context)
+unsigned feedback_read(struct feedback_reader *reader, int fd,
+		       void (*take)(void *context, const struct feedback *feedback), void *context,
+		       uint64_t *unknown)
 {
 	/* whole seconds by definition; rounded, since the clocks are not read at the same instant */
 	int64_t distance = clock_now_ns(CLOCK_TAI) - clock_now_ns(CLOCK_REALTIME);
 	int64_t tai_offset_ns = (distance + NSEC_PER_SEC / 2) / NSEC_PER_SEC * NSEC_PER_SEC;
-	uint64_t unknown = 0;
+	unsigned read = 0;
 
-	for (int batch = 0; batch < BATCHES_MAX; batch++) {
+	for (int batch = 0; batch < FEEDBACK_ROUND / BATCH; batch++) {
 		int count;
 
 		count = recvmmsg(fd, reader->messages, BATCH, MSG_ERRQUEUE | MSG_DONTWAIT, NULL);
@@ -147,12 +146,13 @@ uint64_t feedback_read(struct feedback_reader *reader, int fd,
 					   reader->messages[i].msg_len, reader->ethertype,
 					   tai_offset_ns, &feedback))
 				take(context, &feedback);
-			else
-				unknown++;
+			else if (unknown)
+				++*unknown;
 		}
 		prepare(reader, count);
+		read += count > 0 ? (unsigned)count : 0;
 		if (count < BATCH)
 			break;
 	}
-	return unknown;
+	return read;
 }

@@ -46,11 +46,15 @@ struct feedback_reader;
 struct feedback_reader *feedback_reader_new(uint16_t ethertype); /* NULL without memory */
 void feedback_reader_free(struct feedback_reader *reader);
 
+#define FEEDBACK_ROUND 1024 /* messages */
+
 /*
- * Reads all that is in the error queue of `fd`, in one system call for 64 messages, and hands it to `take`.
- * Returns how many messages could not be attributed to a frame of ours.
+ * Reads what is in the error queue of `fd`, in one system call for 64 messages, and hands it to `take`; FEEDBACK_ROUND
+ * at most, since a fast sender's queue never gets empty. Returns how many it read. Those that could not be attributed to
+ * a frame of ours are added to *unknown, which may be NULL.
  */
-uint64_t feedback_read(struct feedback_reader *reader, int fd,
-		       void (*take)(void *context, const struct feedback *feedback), void *context);
+unsigned feedback_read(struct feedback_reader *reader, int fd,
+		       void (*take)(void *context, const struct feedback *feedback), void *context,
+		       uint64_t *unknown);
 
 #endif

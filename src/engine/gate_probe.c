@@ -67,7 +67,7 @@ static bool await(struct probing *p, struct transmit *transmit, int64_t until_ns
 		if (poll(polled, count, (int)(left / NSEC_PER_MSEC) + 1) < 0)
 			return false;
 		for (unsigned i = 0; i < count; i++)
-			feedback_read(p->reader, fds[i], take, p);
+			feedback_read(p->reader, fds[i], take, p, NULL);
 	}
 	return p->stamp_ns >= 0;
 }

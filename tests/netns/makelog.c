@@ -7,7 +7,8 @@
  *         [--reorder N] [--late N] [--skip-first N] [--skip-last N] [--hw] [--seed N] [--skipped N]
  *         [--early NS] [--clocks NS] [--unsynced N]
  * Every N-th frame (of each stream) is lost, doubled, swapped with its successor, 1 ms late, or received
- * while not in sync (and 37 s off); --skipped: the sender skipped one before each N-th. --early: the receiver's clock is behind by that much; --clocks: both logs
+ * while not in sync (and 37 s off); --skipped: the sender skipped one before each N-th. --early: the receiver's clock
+ * is behind by that much; --clocks: both logs
  * carry sync records that tell such an offset from the master.
  * makelog --wake FILE --frames N ...   and   makelog --sync FILE --frames N ...
  */

@@ -80,6 +80,19 @@ END
 	done
 }
 
+@test "publish: of a thousand streams no stamp is lost for want of room" {
+	local streams=()
+
+	for id in $(seq 0 1023); do
+		streams+=(--stream "id=$id,dest=02:00:00:00:$(printf '%02x:%02x' $((id >> 8)) $((id & 255))),offset=$((id * 9))us")
+	done
+	publish --cycle 10ms --count 100 --timestamps sched,sw "${streams[@]}" --json --quiet
+	tx '[.sent.sent, .counters.events_lost, .counters.stamps_foreign, .counters.stamps_missing] | tojson'
+	# stamps that come before it is known that their frame was sent wait for that
+	[ "$(tx '.sent.sent > 10000')" = true ]
+	[ "$(tx .counters.stamps_foreign)" -eq 0 ]
+}
+
 @test "publish: Ctrl-C sends a flagged last frame, and a second one ends at once" {
 	start_receiver --json
 	start_publisher --cycle 10ms --json
