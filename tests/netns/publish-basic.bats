@@ -90,7 +90,8 @@ END
 	tx '[.sent.sent, .counters.events_lost, .counters.stamps_foreign, .counters.stamps_missing] | tojson'
 	# stamps that come before it is known that their frame was sent wait for that
 	[ "$(tx '.sent.sent > 10000')" = true ]
-	[ "$(tx .counters.stamps_foreign)" -eq 0 ]
+	# (on a machine too slow for the events themselves nothing can be said)
+	[ "$(tx '.counters | .events_lost > 0 or .stamps_foreign == 0')" = true ]
 }
 
 @test "publish: Ctrl-C sends a flagged last frame, and a second one ends at once" {
