@@ -24,7 +24,7 @@ enum keep {
 
 struct kept {
 	_Atomic int state;
-	int64_t due, awake;
+	int64_t due, armed, awake;
 	uint64_t order;
 	uint64_t start, end; /* its events, counted as blame_control.head counts */
 	bool cut; /* those before `start` were written over */
@@ -41,7 +41,8 @@ struct blame {
 	_Atomic int64_t threshold;
 	_Atomic uint64_t unkept;
 	/* the cyclic thread's */
-	int64_t until; /* what it sleeps for; 0: it does not */
+	int64_t until; /* what it waits for; 0: nothing */
+	int64_t armed; /* what its last sleep for that was to end at; 0: it was busy all the time */
 	uint32_t active;
 	uint64_t order;
 	/* since when a CPU is followed: events before are of another one */
@@ -271,6 +272,7 @@ static void keep(struct blame *blame, int64_t due, int64_t awake)
 		return;
 	}
 	kept->due = due;
+	kept->armed = blame->armed;
 	kept->awake = awake;
 	kept->order = blame->order++;
 	kept->end = *head;
@@ -291,7 +293,7 @@ static int64_t watched_tai(void *context)
 	return blame->inner->tai(blame->inner->context);
 }
 
-/* The first look at the clock after a sleep tells how late it is. */
+/* The first look at the clock after it has come tells how late it is. */
 static int64_t watched_monotonic(void *context)
 {
 	struct blame *blame = context;
@@ -310,15 +312,24 @@ static void watched_sleep(void *context, int64_t until_monotonic_ns)
 {
 	struct blame *blame = context;
 
-	blame->until = until_monotonic_ns;
+	blame->armed = until_monotonic_ns;
 	*(volatile __u64 *)&blame->bpf->data->control.due_ns = (uint64_t)until_monotonic_ns;
 	blame->inner->sleep(blame->inner->context, until_monotonic_ns);
+}
+
+static void watched_aim(void *context, int64_t until_monotonic_ns)
+{
+	struct blame *blame = context;
+
+	blame->until = until_monotonic_ns;
+	blame->armed = 0;
 }
 
 const struct wake_clock *blame_clock(struct blame *blame, const struct wake_clock *inner)
 {
 	blame->inner = inner;
-	blame->clock = (struct wake_clock){ watched_tai, watched_monotonic, watched_sleep, blame };
+	blame->clock = (struct wake_clock){ watched_tai, watched_monotonic, watched_sleep, blame,
+					    watched_aim };
 	return &blame->clock;
 }
 
@@ -343,6 +354,7 @@ bool blame_take(struct blame *blame, struct blame_case *late)
 		blame->copy[i] = history->events[(start + i) % BLAME_EVENTS];
 	*late = (struct blame_case){
 		.due = blame->kept[oldest].due,
+		.armed = blame->kept[oldest].armed,
 		.awake = blame->kept[oldest].awake,
 		.tid = blame->bpf->data->control.tid,
 		.events = blame->copy,

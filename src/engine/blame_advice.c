@@ -215,6 +215,13 @@ char *blame_advice(const struct blame_part *part, const char *symbol, int cpu, c
 	case BLAME_PART_LOST:
 		say(&place, "a flood: the table of interrupts tells which came most often");
 		break;
+	case BLAME_PART_ARMED_LATE:
+		say(&place,
+		    "whole milliseconds are too coarse: sleep by clock_nanosleep or timerfd");
+		break;
+	case BLAME_PART_THROTTLED:
+		say(&place, "echo -1 > /proc/sys/kernel/sched_rt_runtime_us");
+		break;
 	case BLAME_PART_OWN:
 		say(&place,
 		    "its work of the cycle before took too long: a longer cycle, or less to "

@@ -9,8 +9,8 @@
 #define NEST_MAX 8
 
 static const char *const category_names[BLAME_CATEGORIES] = {
-	"irq", "vector", "timer", "softirq", "thread", "irqs-off",
-	"own", "waking", "away",  "lost",    "unseen",
+	"irq",       "vector", "timer",  "softirq", "thread", "irqs-off", "armed-late",
+	"throttled", "own",    "waking", "away",    "lost",   "unseen",
 };
 
 const char *blame_category_name(enum blame_category category)
@@ -201,6 +201,13 @@ static void attribute(struct state *s, int64_t from, int64_t to)
 		charge(s, &part, ns);
 		return;
 	}
+	/* it does not sleep */
+	if (!s->late->armed && s->thread_known && s->tid == 0) {
+		end_quiet(s);
+		part.category = BLAME_PART_THROTTLED;
+		charge(s, &part, ns);
+		return;
+	}
 	part.category = BLAME_PART_UNSEEN;
 	if (!s->thread_known || s->tid == 0) {
 		quiet(s, &part, ns);
@@ -351,7 +358,7 @@ static void find_carrier(struct state *s)
 static void find_expiry(struct state *s)
 {
 	const struct blame_case *late = s->late;
-	const struct blame_event *entry = NULL;
+	const struct blame_event *entry = NULL, *waker = NULL;
 	uint64_t best = BLAME_TIMER_NEAR_NS + 1;
 	int64_t runnable = late->awake;
 
@@ -360,18 +367,24 @@ static void find_expiry(struct state *s)
 		find_carrier(s);
 		return;
 	}
+	if (!late->armed) {
+		s->fired = late->due;
+		return;
+	}
 	for (size_t i = 0; i < late->count; i++) {
 		const struct blame_event *event = &late->events[i];
 		int64_t time = (int64_t)event->time_ns;
 
 		if (event->kind == BLAME_VECTOR_ENTER && event->number == BLAME_LOCAL_TIMER)
 			entry = event;
-		if (event->kind == BLAME_WAKEUP && time >= late->due && time < runnable)
+		if (event->kind == BLAME_WAKEUP && time >= late->armed && time < runnable) {
 			runnable = time;
-		if (event->kind == BLAME_TIMER && time >= late->due - BLAME_TIMER_NEAR_NS) {
-			uint64_t away = event->value > (uint64_t)late->due
-						? event->value - (uint64_t)late->due
-						: (uint64_t)late->due - event->value;
+			waker = i && event[-1].kind == BLAME_TIMER ? &event[-1] : NULL;
+		}
+		if (event->kind == BLAME_TIMER && time >= late->armed - BLAME_TIMER_NEAR_NS) {
+			uint64_t away = event->value > (uint64_t)late->armed
+						? event->value - (uint64_t)late->armed
+						: (uint64_t)late->armed - event->value;
 
 			if (away >= best)
 				continue;
@@ -385,8 +398,10 @@ static void find_expiry(struct state *s)
 		}
 	}
 	/* another CPU may have handled it: then the wake-up tells */
-	if (best > BLAME_TIMER_NEAR_NS)
+	if (best > BLAME_TIMER_NEAR_NS) {
 		s->fired = runnable;
+		s->expiry = waker;
+	}
 	/* or it is what was not kept: interrupts have come since */
 	if (best > BLAME_TIMER_NEAR_NS && runnable == late->awake && late->cut && late->count &&
 	    (int64_t)late->events[0].time_ns > late->due)
@@ -412,6 +427,15 @@ size_t blame_split(const struct blame_case *late, struct blame_part parts[BLAME_
 	if (late->begins_in_thread) {
 		s.thread_known = true;
 		s.tid = late->tid;
+	}
+	/* an event loop's, which takes whole milliseconds */
+	if (s.expiry && (int64_t)s.expiry->value > late->due + BLAME_TIMER_NEAR_NS) {
+		const struct blame_part later = { .category = BLAME_PART_ARMED_LATE };
+		int64_t first = (int64_t)s.expiry->value;
+
+		first = first < late->awake ? first : late->awake;
+		charge(&s, &later, first - at);
+		at = first;
 	}
 	if (late->cut && late->count && (int64_t)late->events[0].time_ns > at) {
 		const struct blame_part lost = { .category = BLAME_PART_LOST };
@@ -493,6 +517,13 @@ char *blame_part_text(const struct blame_part *part, char buffer[BLAME_TEXT])
 		break;
 	case BLAME_PART_TIMER:
 		snprintf(buffer, BLAME_TEXT, "timer callback %#llx", (unsigned long long)part->ip);
+		break;
+	case BLAME_PART_ARMED_LATE:
+		snprintf(buffer, BLAME_TEXT, "its timer was set for later");
+		break;
+	case BLAME_PART_THROTTLED:
+		snprintf(buffer, BLAME_TEXT,
+			 "not let run, and the CPU idle (real-time throttling)");
 		break;
 	case BLAME_PART_OWN:
 		snprintf(buffer, BLAME_TEXT, "the cyclic thread itself (not asleep yet)");

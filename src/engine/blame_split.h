@@ -9,6 +9,9 @@
  * another thread is that thread's. What the way from interrupt to thread takes in any case is "waking",
  * up to BLAME_WAKING_NS at a stretch; a longer stretch in which nothing ran is not seen by the kernel.
  *
+ * A thread that is busy until the time comes has its timer's expiry before it, or none at all: what another one
+ * takes then is that one's, and what nobody takes was not seen by the kernel.
+ *
  * With PREEMPT_RT a soft interrupt is part of a thread: while another one has preempted that, the time is the
  * other's.
  *
@@ -34,6 +37,8 @@ enum blame_category {
 	BLAME_PART_SOFTIRQ,
 	BLAME_PART_THREAD, /* another thread ran */
 	BLAME_PART_IRQS_OFF, /* a thread ran with interrupts off */
+	BLAME_PART_ARMED_LATE, /* its timer was set for a later time */
+	BLAME_PART_THROTTLED, /* it was busy, and the CPU idle in its place */
 	BLAME_PART_OWN, /* the cyclic thread had not gone to sleep yet */
 	BLAME_PART_WAKING, /* timer interrupt to thread: the way itself */
 	BLAME_PART_AWAY, /* a frame was not there yet: sender, network, or interrupts off */
@@ -64,6 +69,7 @@ struct blame_part {
 
 struct blame_case {
 	int64_t due, awake; /* CLOCK_MONOTONIC ns */
+	int64_t armed; /* what its sleep was to end at: `due`, or earlier where it is then busy; 0: it did not sleep */
 	uint32_t tid; /* of the cyclic thread */
 	const struct blame_event *events; /* in the order of time */
 	size_t count;

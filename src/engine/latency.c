@@ -95,12 +95,12 @@ static int choose_clock(struct latency *l, struct error *err)
 		l->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 		if (l->timer_fd < 0)
 			return error_errno(err, errno, "--timer timerfd");
-		l->clock = (struct wake_clock){ now_tai, now_monotonic, sleep_timerfd, l };
+		l->clock = (struct wake_clock){ now_tai, now_monotonic, sleep_timerfd, l, NULL };
 	} else if (l->settings.timer == LATENCY_EPOLL) {
 		l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 		if (l->epoll_fd < 0)
 			return error_errno(err, errno, "--timer epoll");
-		l->clock = (struct wake_clock){ now_tai, now_monotonic, sleep_epoll, l };
+		l->clock = (struct wake_clock){ now_tai, now_monotonic, sleep_epoll, l, NULL };
 	}
 	l->cycle.clock = l->settings.wrap ? l->settings.wrap(l->settings.wrap_context, &l->clock)
 					  : &l->clock;

@@ -32,7 +32,8 @@ static void system_sleep(void *context, int64_t until_monotonic_ns)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
-const struct wake_clock wake_clock_system = { system_tai, system_monotonic, system_sleep, NULL };
+const struct wake_clock wake_clock_system = { system_tai, system_monotonic, system_sleep, NULL,
+					      NULL };
 
 static enum wake look(struct waker *waker)
 {
@@ -98,6 +99,8 @@ enum wake waker_look(struct waker *waker, int64_t *now_tai_ns)
 
 enum wake waker_until(struct waker *waker, int64_t until_tai_ns, int64_t *now_tai_ns)
 {
+	if (waker->clock->aim && until_tai_ns > waker->seen_tai_ns)
+		waker->clock->aim(waker->clock->context, until_tai_ns - waker->offset_low_ns);
 	for (bool slept = false;; slept = true) {
 		int64_t left = until_tai_ns - waker->seen_tai_ns;
 

@@ -20,6 +20,8 @@ struct wake_clock {
 	int64_t (*monotonic)(void *context);
 	void (*sleep)(void *context, int64_t until_monotonic_ns);
 	void *context;
+	/* NULL, or is told what waker_until() waits for, before it sleeps or is busy until then */
+	void (*aim)(void *context, int64_t until_monotonic_ns);
 };
 
 /* CLOCK_TAI, CLOCK_MONOTONIC and clock_nanosleep. */

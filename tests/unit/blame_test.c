@@ -65,6 +65,7 @@ static void wake(int64_t us, uint8_t flags, uint64_t ip)
 
 static struct blame_part parts[BLAME_PARTS_MAX];
 
+static int64_t armed = DUE; /* what the sleep was to end at */
 static bool is_cut; /* more happened than the history holds */
 static bool is_frame; /* a late frame, not a late wake-up */
 
@@ -72,6 +73,7 @@ static size_t split_until(int64_t awake_us)
 {
 	const struct blame_case late = { .due = DUE,
 					 .awake = DUE + awake_us * US,
+					 .armed = armed,
 					 .tid = RT,
 					 .events = history,
 					 .count = length,
@@ -301,6 +303,61 @@ static void a_soft_interrupt_that_goes_on_after_the_thread(void **state)
 	assert_int_equal(part_ns(count, BLAME_PART_SOFTIRQ), 0);
 }
 
+/* An event loop's timer: who ran while the thread slept on had interrupts on, and kept nobody waiting. */
+static void a_timer_that_was_set_for_later(void **state)
+{
+	size_t count;
+
+	(void)state;
+	run(-50, 5, "other", SCHED_OTHER, 120);
+	at(701, BLAME_VECTOR_ENTER, BLAME_LOCAL_TIMER);
+	expire(701, 700);
+	at(702, BLAME_WAKEUP, RT);
+	at(703, BLAME_VECTOR_EXIT, BLAME_LOCAL_TIMER);
+	run(705, RT, "tsnpub", SCHED_FIFO, 19);
+	count = split_until(707);
+	expect_first(count, BLAME_PART_ARMED_LATE, 700, "its timer was set for later");
+	assert_int_equal(part_ns(count, BLAME_PART_IRQS_OFF), 0);
+	assert_int_equal(part_ns(count, BLAME_PART_THREAD), 2 * US);
+}
+
+/* A thread that does not sleep, or not to the end: what held it then is named as ever. */
+static void busy_until_its_time(void **state)
+{
+	size_t count;
+
+	(void)state;
+	for (int slept = 0; slept < 2; slept++) {
+		armed = slept ? DUE - 100 * US : 0;
+		if (slept) {
+			idle(-500);
+			at(-99, BLAME_VECTOR_ENTER, BLAME_LOCAL_TIMER);
+			expire(-99, -100);
+			at(-98, BLAME_VECTOR_EXIT, BLAME_LOCAL_TIMER);
+			run(-96, RT, "tsnpub", SCHED_FIFO, 19);
+		}
+		irq(-10, 9, "mmc0");
+		at(30, BLAME_IRQ_EXIT, 9);
+		run(40, 5, "hog", SCHED_FIFO, 0);
+		run(240, RT, "tsnpub", SCHED_FIFO, 19);
+		/* and 100 us in which nothing ran that the kernel knows of */
+		count = split_until(340);
+		expect_first(count, BLAME_PART_THREAD, 200, "thread hog[5] SCHED_FIFO 99");
+		assert_int_equal(part_ns(count, BLAME_PART_IRQ), 30 * US);
+		assert_int_equal(part_ns(count, BLAME_PART_UNSEEN), 90 * US);
+		assert_int_equal(part_ns(count, BLAME_PART_WAKING), 20 * US);
+	}
+	/* nothing ran, and it wanted to */
+	armed = 0;
+	idle(10);
+	run(50000, RT, "tsnpub", SCHED_FIFO, 19);
+	count = split_until(50001);
+	expect_first(count, BLAME_PART_THROTTLED, 49990,
+		     "not let run, and the CPU idle (real-time throttling)");
+	assert_int_equal(part_ns(count, BLAME_PART_UNSEEN), 0);
+	armed = DUE;
+}
+
 /* What the history has no room for is not said to be firmware's or a hypervisor's. */
 static void more_than_the_history_holds(void **state)
 {
@@ -522,6 +579,8 @@ int main(void)
 		cmocka_unit_test(held_since_before_the_history),
 		cmocka_unit_test(a_thread_that_preempts_a_soft_interrupt),
 		cmocka_unit_test(a_soft_interrupt_that_goes_on_after_the_thread),
+		cmocka_unit_test(a_timer_that_was_set_for_later),
+		cmocka_unit_test(busy_until_its_time),
 		cmocka_unit_test(more_than_the_history_holds),
 		cmocka_unit_test(not_yet_asleep),
 		cmocka_unit_test(nothing_known_still_adds_up),

@@ -130,7 +130,7 @@ static inline struct world *world_new(const struct stream *streams, unsigned cou
 
 	w->monotonic = 123456;
 	w->offset = EPOCH;
-	w->clock = (struct wake_clock){ tai, monotonic, sleep_until, w };
+	w->clock = (struct wake_clock){ tai, monotonic, sleep_until, w, NULL };
 	assert_int_equal(spsc_init(&w->events, 1 << 17, sizeof(struct cycle_event)), 0);
 	w->cycle = (struct cycle){ .settings = *settings,
 				   .streams = streams,

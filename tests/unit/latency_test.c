@@ -45,7 +45,8 @@ static const struct wake_clock *simulate(void *context, const struct wake_clock 
 	struct simulation *s = context;
 
 	(void)inner;
-	s->clock = (struct wake_clock){ simulated_tai, simulated_monotonic, simulated_sleep, s };
+	s->clock = (struct wake_clock){ simulated_tai, simulated_monotonic, simulated_sleep, s,
+					NULL };
 	return &s->clock;
 }
 

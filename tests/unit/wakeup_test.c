@@ -55,7 +55,7 @@ static void sleep_until(void *context, int64_t until)
 
 static struct wake_clock clock_of(struct machine *machine)
 {
-	return (struct wake_clock){ tai, monotonic, sleep_until, machine };
+	return (struct wake_clock){ tai, monotonic, sleep_until, machine, NULL };
 }
 
 static void wakes_at_its_time_with_one_sleep(void **state)

@@ -50,6 +50,14 @@ named() {
 	awk -v irq="$irq" '$1 == "IRQ" && $2 == irq { count = $12 } END { exit !(count >= 100) }' "$out"
 }
 
+@test "what a thread that spins has waited for is named as well" {
+	# it cannot spin for long (real-time throttling): all phases within 70 ms
+	echo "mmc0 1 300 100000 7110" >$C/irq
+	blame 300 --timer spin
+	[[ $worst == *"mmc0 held the CPU for "* ]]
+	awk -v late="$late" -v sum="$sum" 'BEGIN { exit !(late >= 100 && sum >= late - 0.4 && sum <= late + 0.4) }'
+}
+
 @test "a section with interrupts off is named by its function" {
 	echo "1 300 100000 7010" >$C/irqs_off
 	blame 800
