@@ -59,7 +59,7 @@ static json_t *text_json(const char *text)
 
 	if (json)
 		return json;
-	for (i = 0; text[i] && i < sizeof(copy) - 1; i++)
+	for (i = 0; i < sizeof(copy) - 1 && text[i]; i++)
 		copy[i] = (char)((unsigned char)text[i] < 0x80 ? text[i] : '?');
 	copy[i] = '\0';
 	return json_string(copy);

@@ -287,7 +287,7 @@ static const json_t *find_table(const struct import *import, const json_t *root,
 		error_input(import->err,
 			    "%s: no gate parameters: ietf-interfaces:interfaces, interface, " PORT
 			    ", " TABLE " is missing; is it the right file? `tsnpub schedule plan "
-				       "--export` writes such ones",
+			    "--export` writes such ones",
 			    import->name);
 	else if (tables > 1) {
 		error_input(import->err,
