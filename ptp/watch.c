@@ -39,6 +39,8 @@ struct sync_watch {
 
 	/* the thread's own */
 	struct sync_snapshot snapshot, glanced;
+	struct mgmt_time_status
+		heard; /* at the last look; a notification comes also while the snapshot is being filled */
 	struct sync_report report;
 	struct sync_latch latch;
 	/* when all, and the machine's own clocks, were last seen to be good */
@@ -220,6 +222,7 @@ static void look(struct sync_watch *w, bool regular)
 	/* processes come and go slowly, and /proc is large */
 	sync_source_read(w->source, regular && w->looks % 5 == 0, &w->snapshot);
 	w->looks++;
+	w->heard = w->snapshot.time_status;
 	sync_judge(&w->snapshot, &w->config.bars, &w->report);
 	conclude(w, begin_ns, regular);
 	if (!regular)
@@ -240,8 +243,8 @@ static void on_notify(void *context, const struct mgmt_tlv *tlv)
 	switch (tlv->id) {
 	case MGMT_TIME_STATUS_NP:
 		/* one with each sync message: only what is out of line needs a look */
-		if (status->gm_present != w->snapshot.time_status.gm_present ||
-		    memcmp(status->gm, w->snapshot.time_status.gm, 8) ||
+		if (status->gm_present != w->heard.gm_present ||
+		    memcmp(status->gm, w->heard.gm, 8) ||
 		    status->master_offset_ns > w->report.limit_ns ||
 		    status->master_offset_ns < -w->report.limit_ns)
 			w->changed = true;

@@ -311,17 +311,29 @@ sync_records() {
 	publisher=$!
 	pids+=($publisher)
 	for _ in $(seq 200); do
-		[ "$(grep -c asked "$dir/chatty")" -lt 4 ] || break
+		[ "$(grep -c asked "$dir/chatty")" -lt 6 ] || break
 		sleep 0.1
 	done
-	[ "$(grep -c asked "$dir/chatty")" -ge 4 ]
+	quiet=$(grep -c asked "$dir/chatty")
+	[ "$quiet" -ge 6 ]
 	# a sync message that tells of an offset beyond the limit is a reason to look
 	facts offset 200000
 	wait_for "$dir/out" "clocks out of sync (pausing): offset from master"
+	# each look hears of it again: the next one follows at once, and not in the next second, which writes a record
+	asked=$(grep -c asked "$dir/chatty")
+	for _ in $(seq 200); do
+		[ "$(grep -c asked "$dir/chatty")" -lt $((asked + 12)) ] || break
+		sleep 0.1
+	done
 	kill -TERM "$publisher"
 	wait "$publisher" || true
 	[ "$(grep -c "out of sync" "$dir/out")" -eq 1 ]
 	[ "$(sync_records "$dir/log" | head -1)" = "0 3" ]
+	asked=$(grep -c asked "$dir/chatty")
+	echo "$asked looks, $(sync_records "$dir/log" | wc -l) of them each second; $quiet before the loss"
+	[ "$asked" -ge $(($(sync_records "$dir/log" | wc -l) + 7)) ]
+	# one that tells of nothing new is no reason, also where it comes in the midst of a look
+	[ "$quiet" -le $(($(sync_records "$dir/log" | grep -c "^0 3$") + 2)) ]
 }
 
 @test "ignore, and no PHC: nothing is asked, nothing is marked" {
