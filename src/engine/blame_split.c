@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define NEST_MAX 8
+#define SOFTIRQ_HRTIMER 8 /* include/linux/interrupt.h */
 
 static const char *const category_names[BLAME_CATEGORIES] = {
 	"irq",       "vector", "timer",  "softirq", "thread", "irqs-off", "armed-late",
@@ -358,7 +359,8 @@ static void find_carrier(struct state *s)
 static void find_expiry(struct state *s)
 {
 	const struct blame_case *late = s->late;
-	const struct blame_event *entry = NULL, *waker = NULL;
+	const struct blame_event *entry = NULL, *waker = NULL, *first = NULL;
+	bool soft = false; /* in the soft interrupt that handles timers with PREEMPT_RT */
 	uint64_t best = BLAME_TIMER_NEAR_NS + 1;
 	int64_t runnable = late->awake;
 
@@ -377,6 +379,11 @@ static void find_expiry(struct state *s)
 
 		if (event->kind == BLAME_VECTOR_ENTER && event->number == BLAME_LOCAL_TIMER)
 			entry = event;
+		if (entry == event && !first && time >= late->armed)
+			first = event;
+		if (event->number == SOFTIRQ_HRTIMER &&
+		    (event->kind == BLAME_SOFTIRQ_ENTER || event->kind == BLAME_SOFTIRQ_EXIT))
+			soft = event->kind == BLAME_SOFTIRQ_ENTER;
 		if (event->kind == BLAME_WAKEUP && time >= late->armed && time < runnable) {
 			runnable = time;
 			waker = i && event[-1].kind == BLAME_TIMER ? &event[-1] : NULL;
@@ -389,7 +396,10 @@ static void find_expiry(struct state *s)
 			if (away >= best)
 				continue;
 			best = away;
-			s->fired = time;
+			/* interrupts were on from the one that has raised it */
+			if (soft && first)
+				entry = first;
+			s->fired = soft && first ? (int64_t)first->time_ns : time;
 			s->expiry = event;
 			if (entry && entry->flags & BLAME_FROM_KNOWN) {
 				s->interrupted = entry->flags;

@@ -321,6 +321,25 @@ static void a_timer_that_was_set_for_later(void **state)
 	assert_int_equal(part_ns(count, BLAME_PART_THREAD), 2 * US);
 }
 
+/* A sleeper that is not real-time, with PREEMPT_RT: its timer is handled in a thread, for which others make it wait. */
+static void a_timer_that_is_handled_in_a_thread(void **state)
+{
+	size_t count;
+
+	(void)state;
+	run(-50, 5, "other", SCHED_FIFO, 49);
+	at(1, BLAME_VECTOR_ENTER, BLAME_LOCAL_TIMER);
+	at(2, BLAME_VECTOR_EXIT, BLAME_LOCAL_TIMER);
+	run(200, 20, "ktimers/1", SCHED_FIFO, 98);
+	at(203, BLAME_SOFTIRQ_ENTER, 8);
+	expire(204, 0);
+	at(206, BLAME_SOFTIRQ_EXIT, 8);
+	run(210, RT, "tsnpub", SCHED_OTHER, 120);
+	count = split_until(212);
+	expect_first(count, BLAME_PART_THREAD, 198, "thread other[5] SCHED_FIFO 50");
+	assert_int_equal(part_ns(count, BLAME_PART_IRQS_OFF), 0);
+}
+
 /* A thread that does not sleep, or not to the end: what held it then is named as ever. */
 static void busy_until_its_time(void **state)
 {
@@ -580,6 +599,7 @@ int main(void)
 		cmocka_unit_test(a_thread_that_preempts_a_soft_interrupt),
 		cmocka_unit_test(a_soft_interrupt_that_goes_on_after_the_thread),
 		cmocka_unit_test(a_timer_that_was_set_for_later),
+		cmocka_unit_test(a_timer_that_is_handled_in_a_thread),
 		cmocka_unit_test(busy_until_its_time),
 		cmocka_unit_test(more_than_the_history_holds),
 		cmocka_unit_test(not_yet_asleep),
