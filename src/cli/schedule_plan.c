@@ -150,7 +150,10 @@ static void print_streams(const struct deployment *deployment, const struct stre
 		       format_duration(fit.length_ns, length), slot,
 		       format_duration(fit.margin_ns, margin));
 	}
-	printf("  (on the wire: preamble, frames, FCS and gap, at %u Mb/s)\n",
+	printf("  (on the wire: preamble, frames, FCS and gap, at %u Mb/s; margin: end of the slot "
+	       "- leaves - on the wire,\n"
+	       "  guard bands are cut off the slot before; etf takes a frame its delta before it "
+	       "leaves, at no cost in margin)\n",
 	       deployment->speed_mbps);
 }
 
