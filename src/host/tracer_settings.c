@@ -60,8 +60,11 @@ int tracer_share(struct tracer_settings *settings, const char *tracefs, const ch
 		 const char *becomes)
 {
 	struct tracer_shared *s = &settings->shared[settings->count];
-	int result = read_setting(tracefs, name, s->was, sizeof(s->was));
+	int result;
 
+	if (settings->count == TRACER_SHARED_MAX)
+		return -ENOSPC;
+	result = read_setting(tracefs, name, s->was, sizeof(s->was));
 	if (result < 0)
 		return result;
 	s->name = name;

@@ -23,7 +23,7 @@ struct tracer_settings {
 	int count;
 };
 
-/* Notes what a setting is now, and what it is to become. 0 or a negative errno. */
+/* Notes what a setting is now, and what it is to become. 0 or a negative errno; -ENOSPC: they are all there. */
 int tracer_share(struct tracer_settings *settings, const char *tracefs, const char *name,
 		 const char *becomes);
 

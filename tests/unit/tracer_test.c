@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cmocka_all.h"
 
-#include <string.h>
-
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "host/tracer.h"
 #include "host/tracer_settings.h"
@@ -182,12 +182,13 @@ static void what_a_killed_run_left_is_put_back(void **state)
 	tree_write(root, "/hwlat_detector/mode", "none [round-robin] per-cpu\n");
 	assert_int_equal(tracer_recover(note, root, names, sizeof(names)), 0);
 	assert_int_equal(tracer_share(&settings, root, "osnoise/cpus", "2"), 0);
+	assert_int_equal(tracer_share(&settings, root, "osnoise/nothing", "0"), -ENOENT);
 	assert_int_equal(tracer_share(&settings, root, "hwlat_detector/mode", "none"), 0);
 	assert_int_equal(tracer_share(&settings, root, "osnoise/stop_tracing_us", "0"), 0);
 	strcpy(settings.shared[2].later, "100");
 	assert_int_equal(tracer_share(&settings, root, "osnoise/stop_tracing_total_us", "0"), 0);
 	strcpy(settings.shared[3].later, "100");
-	assert_true(tracer_share(&settings, root, "osnoise/nothing", "0") < 0);
+	assert_int_equal(tracer_share(&settings, root, "osnoise/cpus", "3"), -ENOSPC);
 	assert_int_equal(tracer_note(&settings, note), 0);
 	for (int i = 0; i < settings.count; i++)
 		assert_int_equal(
