@@ -70,13 +70,14 @@ until_true() {
 }
 
 @test "the grandmaster is found, its offset and delay are told" {
-	until_true '.ptp4l.grandmaster_present and (.ptp4l.path_delay_ns > 0)'
+	# the delay may be known before the first sync message came
+	until_true '.ptp4l.grandmaster_present and (.ptp4l.path_delay_ns > 0) and
+		any(.checks[]; .name == "sync messages" and .result == "ok")'
 	[ "$(jq .ptp4l.transport_specific <<<"$output")" = 1 ]
 	[ "$(jq .ptp4l.steps_removed <<<"$output")" = 1 ]
 	[ "$(jq -r .ptp4l.delay_mechanism <<<"$output")" = P2P ]
 	[ "$(jq -r .ptp4l.timestamping <<<"$output")" = software ]
 	[ "$(row timestamping result)" = ok ]
-	[ "$(row 'sync messages' result)" = ok ]
 	[ "$(row PHC result)" = n/a ]
 	identity=$(jq -r .ptp4l.grandmaster <<<"$output")
 	[ "$(ip netns exec "$gm" "$top/build/tsnpub" sync --socket "$dir/gm" --json | jq -r .ptp4l.clock_identity)" = "$identity" ]
