@@ -120,7 +120,7 @@ static void on_timer(const struct place *place, const char *symbol)
 		    "unload it: modprobe -r %.*s",
 		    place->others, (int)strcspn(module + 1, "]"), module + 1);
 	else
-		say(place, "see what has set it: grep -B 1 -A 2 '%.40s' /proc/timer_list",
+		say(place, "see what has set it: grep -F -B 1 -A 2 '%.40s' /proc/timer_list",
 		    *symbol ? symbol : "#");
 }
 

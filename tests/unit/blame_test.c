@@ -573,7 +573,7 @@ static void advice_is_a_command(void **state)
 		{ { .category = BLAME_PART_TIMER },
 		  "some_timer",
 		  "0",
-		  "grep -B 1 -A 2 'some_timer' /proc/timer_list" },
+		  "grep -F -B 1 -A 2 'some_timer' /proc/timer_list" },
 	};
 	char advice[BLAME_ADVICE];
 
