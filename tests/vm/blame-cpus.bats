@@ -2,34 +2,12 @@
 # Blame where there is a second CPU. The CPUs of this guest take turns: no time is exact.
 # vm: --timeout 900 --cpus 2
 
-C=/sys/kernel/debug/tsnsim/culprit
-
-setup_file() {
-	insmod /lab/modules/tsnsim.ko
-}
-
-setup() {
-	out=$BATS_TEST_TMPDIR/out
-}
-
-# blame CYCLES [OPTION...]: with the culprit at work; the worst line is in $worst, its figures in $late and $held (us), the
-# sum of its parts in $sum
-blame() {
-	local count=$1
-	shift
-	tsnpub latency --cycle 1ms --count "$count" --cpu 1 --blame --blame-over 100us "$@" >"$out" 2>"$out.err"
-	cat "$out" "$out.err"
-	worst= late= held= sum=
-	eval "$(awk '/ us late: / && !seen++ { late = $1; held = $0; sub(/.* for /, "", held); sub(/ us.*/, "", held); worst = $0; next }
-		seen == 1 && /^ +[0-9.]+ us  / { sum += $1; next }
-		seen == 1 && NF == 0 { seen++ }
-		END { gsub(/\047/, "", worst); printf "worst=\047%s\047 late=%s held=%s sum=%s", worst, late, held, sum }' "$out")"
-}
+load blame
 
 @test "what a thread that spins has waited for is named as well" {
 	# it cannot spin for long (real-time throttling): all phases within 70 ms
 	echo "mmc0 1 300 100000 7110" >$C/irq
-	blame 300 --timer spin
+	blame 1 300 --timer spin
 	[[ $worst == *"mmc0 held the CPU for "* ]]
 	irq=$(sed -n 's/.*IRQ \([0-9]*\) mmc0.*/\1/p' <<<"$worst")
 	[[ $worst == *"move it: echo 0 > /proc/irq/$irq/smp_affinity_list"* ]]

@@ -4,29 +4,7 @@
 # 0.8 s through all of it.
 # vm: --timeout 900
 
-C=/sys/kernel/debug/tsnsim/culprit
-
-setup_file() {
-	insmod /lab/modules/tsnsim.ko
-}
-
-setup() {
-	out=$BATS_TEST_TMPDIR/out
-}
-
-# blame CYCLES [OPTION...]: with the culprit at work; the worst line is in $worst, its figures in $late and $held (us), the
-# sum of its parts in $sum
-blame() {
-	local count=$1
-	shift
-	tsnpub latency --cycle 1ms --count "$count" --cpu 0 --blame --blame-over 100us "$@" >"$out" 2>"$out.err"
-	cat "$out" "$out.err"
-	worst= late= held= sum=
-	eval "$(awk '/ us late: / && !seen++ { late = $1; held = $0; sub(/.* for /, "", held); sub(/ us.*/, "", held); worst = $0; next }
-		seen == 1 && /^ +[0-9.]+ us  / { sum += $1; next }
-		seen == 1 && NF == 0 { seen++ }
-		END { gsub(/\047/, "", worst); printf "worst=\047%s\047 late=%s held=%s sum=%s", worst, late, held, sum }' "$out")"
-}
+load blame
 
 # named TEXT LATENESS-TOLERANCE: the worst one holds TEXT and held the CPU for 300 us (less the 10 us of its phase), and its
 # parts add up to the whole, to the rounding of what is printed.
@@ -41,7 +19,7 @@ named() {
 
 @test "an interrupt that holds the CPU for 300 us is named, and that there is nowhere to move it" {
 	echo "mmc0 0 300 100000 7010" >$C/irq
-	blame 800
+	blame 0 800
 	named "mmc0 held the CPU for " 15
 	irq=$(sed -n 's/.*IRQ \([0-9]*\) mmc0.*/\1/p' <<<"$worst")
 	[[ $worst == *": IRQ $irq mmc0 held"*"there is no other CPU to move it to"* ]]
@@ -51,17 +29,17 @@ named() {
 
 @test "a section with interrupts off is named by its function" {
 	echo "0 300 100000 7010" >$C/irqs_off
-	blame 800
+	blame 0 800
 	named ": timer callback culprit_timer [tsnsim] held the CPU for " 15
 }
 
 @test "a soft interrupt that holds the CPU is named by its vector" {
 	echo "0 300 100000 7010" >$C/softirq
-	blame 800
+	blame 0 800
 	named ": softirq HI held the CPU for " 15
 	# a flood of short ones: 40 us in each 101
 	echo "0 40 100000 101" >$C/softirq
-	blame 100 --blame-over 15us
+	blame 0 100 --blame-over 15us
 	echo "0 1 1 1000" >$C/softirq
 	# Wake-ups come at ten places of it: the latest ones waited for the whole rest of one of them, or for two in a row. All
 	# parts add up, and four of the five at least are named (the rest of one strike may be that of two).
@@ -81,7 +59,7 @@ named() {
 	echo "0 1 1 1000" >$C/softirq
 	hog 0 99 300 7010 400 &
 	pid=$!
-	blame 800
+	blame 0 800
 	kill $pid 2>/dev/null || true
 	wait $pid || true
 	named ": thread hog[$pid] SCHED_FIFO 99 held the CPU for " 15
@@ -90,7 +68,7 @@ named() {
 
 @test "--stop-over ends the run at the first offender" {
 	echo "mmc0 0 300 100000 7010" >$C/irq
-	blame 20000 --stop-over 200us
+	blame 0 20000 --stop-over 200us
 	echo "0 1 1 1000" >$C/softirq
 	grep -q '^Ended at the first wake-up later than 200us' "$out"
 	[[ $worst == *"mmc0"* ]]
