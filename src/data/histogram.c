@@ -20,18 +20,30 @@ const struct percentile percentiles[] = {
 };
 const size_t percentile_count = sizeof(percentiles) / sizeof(percentiles[0]);
 
+/* NULL without memory. */
+static uint64_t *row_at(struct histogram *h, uint32_t row)
+{
+	if (!h->rows[row])
+		h->rows[row] = calloc(ROW_SIZE, sizeof(*h->rows[row]));
+	return h->rows[row];
+}
+
 static void add_to_bucket(struct histogram *h, uint32_t index, uint64_t count)
 {
-	uint64_t **row = &h->rows[index >> HISTOGRAM_BITS];
+	uint64_t *row = row_at(h, index >> HISTOGRAM_BITS);
 
-	if (!*row) {
-		*row = calloc(ROW_SIZE, sizeof(**row));
-		if (!*row) {
-			h->unbucketed += count;
-			return;
-		}
-	}
-	(*row)[index & (ROW_SIZE - 1)] += count;
+	if (row)
+		row[index & (ROW_SIZE - 1)] += count;
+	else
+		h->unbucketed += count;
+}
+
+/* Rows are smaller than a page, and each has its allocator's header: none of their pages is touched later only. */
+void histogram_reserve(struct histogram *h)
+{
+	for (uint32_t i = 0; i <= HISTOGRAM_RESERVED_POWER - HISTOGRAM_BITS; i++)
+		for (uint32_t half = 0; half < HISTOGRAM_ROWS; half += HISTOGRAM_ROWS / 2)
+			row_at(h, half + i);
 }
 
 static void note_extremes(struct histogram *h, const struct histogram_exact *e)

@@ -37,6 +37,15 @@ struct histogram {
 /* Counts one value with the sequence number and stream it belongs to. */
 void histogram_add(struct histogram *histogram, int64_t value, uint64_t seq, uint16_t stream);
 
+/*
+ * Takes the memory of all values of less than 2^HISTOGRAM_RESERVED_POWER ns (17 s) of either sign beforehand, so that
+ * nothing is allocated while a run goes on: HISTOGRAM_RESERVED_BYTES. What is not to be had is left to histogram_add().
+ */
+#define HISTOGRAM_RESERVED_POWER 34
+#define HISTOGRAM_RESERVED_BYTES \
+	(2 * (HISTOGRAM_RESERVED_POWER - HISTOGRAM_BITS + 1) * (sizeof(uint64_t) << HISTOGRAM_BITS))
+void histogram_reserve(struct histogram *histogram);
+
 /* Adds what `from` holds. */
 void histogram_merge(struct histogram *into, const struct histogram *from);
 

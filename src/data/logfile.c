@@ -11,6 +11,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/memory.h"
+
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "log records are written as they lie in memory: little-endian hosts only"
 #endif
@@ -177,7 +179,7 @@ static int check_replaceable(const char *path, struct error *err)
 struct log_writer *log_create(const char *path, enum record_kind kind, const json_t *description,
 			      struct error *err)
 {
-	struct log_writer *log = calloc(1, sizeof(*log));
+	struct log_writer *log = memory_touched(sizeof(*log));
 	char *partial = NULL;
 
 	if (!log || asprintf(&partial, "%s.%d.tmp", path, (int)getpid()) < 0) {

@@ -23,6 +23,7 @@
 
 #define METRICS_STREAMS 1024
 #define METRICS_SETTLED 16
+#define METRICS_STEADY_BYTES (16U << 20)
 
 /* Sender ---------------------------------------------------------------------------------------- */
 
@@ -33,6 +34,11 @@ struct tx_options {
 	 */
 	int64_t lead_ns;
 	int64_t deadline_ns; /* a launch error above it is late; 0: none */
+	/*
+	 * Of a run that goes on: the memory for statistics is taken beforehand, that of a stream with its first frame, not as
+	 * values come; as long as all of it is below METRICS_STEADY_BYTES.
+	 */
+	bool steady;
 };
 
 struct tx_counts {
@@ -62,6 +68,7 @@ struct tx_metrics {
 	uint64_t other_frames;
 	int64_t last_wake;
 	size_t count;
+	size_t steady_bytes; /* taken in advance for histograms, bounded */
 	struct tx_stream *former; /* of the record before; none is given up */
 	struct tx_stream *streams[METRICS_STREAMS];
 	uint16_t slots[2 * METRICS_STREAMS]; /* hash of (run, stream) to index + 1 */
@@ -88,6 +95,11 @@ struct rx_options {
 	int64_t deadline_ns; /* latency (RX - launch) above it is late; 0: none */
 	bool no_peer_path; /* leave the stamps in the frames alone: the sender's log is at hand */
 	bool no_recent; /* no live line is shown: `recent` stays empty */
+	/*
+	 * Of a run that goes on: the memory for a stream's statistics is taken when it has METRICS_SETTLED frames, not as
+	 * values come, as long as all of it is below METRICS_STEADY_BYTES.
+	 */
+	bool steady;
 };
 
 struct rx_counts {
@@ -118,6 +130,7 @@ struct rx_stream {
 	int64_t last_latency[SOURCE_COUNT];
 	uint8_t last_valid; /* bit per source */
 	struct rx_peer *peer;
+	bool steady; /* its histograms have their memory */
 };
 
 /* What arrived since rx_metrics_reset_recent(), for the live line. */
@@ -132,6 +145,7 @@ struct rx_metrics {
 	uint64_t other_pairs; /* run and stream pairs given up or refused */
 	struct rx_recent recent;
 	size_t peer_bytes; /* held by all rx_peer, bounded */
+	size_t steady_bytes; /* taken in advance for histograms, bounded */
 	size_t count;
 	size_t hand;
 	struct rx_stream *streams[METRICS_STREAMS];
@@ -148,7 +162,7 @@ struct rx_stream *rx_metrics_add(struct rx_metrics *metrics, const struct rx_rec
 				 enum sequence_verdict *verdict);
 
 /* Adds the path delay of a frame whose TX stamps are known from the sender's log. */
-void rx_stream_add_path(struct rx_stream *stream, const struct rx_options *options,
+void rx_stream_add_path(struct rx_metrics *metrics, struct rx_stream *stream,
 			const struct rx_record *rx, const struct tx_record *tx);
 
 struct rx_counts rx_stream_counts(const struct rx_stream *stream);
@@ -158,6 +172,8 @@ uint64_t rx_expected(const struct rx_counts *counts);
 
 /* The total over all pairs, or over those of `run`; the caller frees it with rx_stream_free(). */
 struct rx_stream *rx_metrics_total(const struct rx_metrics *metrics, const uint32_t *run);
+/* The total's counts alone, without memory. */
+struct rx_counts rx_metrics_counts(const struct rx_metrics *metrics);
 void rx_metrics_reset_recent(struct rx_metrics *metrics);
 void rx_stream_free(struct rx_stream *stream);
 void rx_metrics_free(struct rx_metrics *metrics);

@@ -2,12 +2,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "data/metrics.h"
 #include "data/pairs.h"
 
 #define SLOTS (2 * METRICS_STREAMS)
 #define GIVE_UP_LOOKS 8
 #define PEER_FIRST 256 /* frames; grows to what the stamp distance needs */
+#define PEER_STEADY \
+	8192 /* where memory is taken beforehand: a sender's threads may be kept waiting for a second */
 #define PEER_BYTES_MAX (8U << 20)
 
 _Static_assert(offsetof(struct rx_stream, stream) == offsetof(struct pair_key, stream), "pair");
@@ -130,12 +133,75 @@ static bool outdone(const int64_t rx[SOURCE_COUNT], int source)
 	return false;
 }
 
-static void add_to(struct histogram **slot, int64_t value, uint64_t seq, uint16_t stream)
+static void reserve(struct rx_metrics *m, struct histogram *h)
 {
+	if (!h || m->steady_bytes + HISTOGRAM_RESERVED_BYTES > METRICS_STEADY_BYTES)
+		return;
+	histogram_reserve(h);
+	m->steady_bytes += HISTOGRAM_RESERVED_BYTES;
+}
+
+static void add_to(struct rx_metrics *m, const struct rx_stream *s, struct histogram **slot,
+		   int64_t value, uint64_t seq)
+{
+	bool made = !*slot;
 	struct histogram *h = histogram_at(slot);
 
-	if (h)
-		histogram_add(h, value, seq, stream);
+	if (!h)
+		return;
+	if (made && s->steady)
+		reserve(m, h);
+	histogram_add(h, value, seq, s->stream);
+}
+
+static struct rx_peer *grow_peer(struct rx_metrics *m, struct rx_stream *s, size_t distance)
+{
+	size_t frames = s->peer ? s->peer->frames : PEER_FIRST;
+	size_t old = s->peer ? peer_size(s->peer->frames) : 0;
+	struct rx_peer *peer;
+
+	if (s->steady && distance < PEER_STEADY &&
+	    m->peer_bytes - old + peer_size(PEER_STEADY) < PEER_BYTES_MAX / 2)
+		distance = PEER_STEADY - 1;
+	if (s->peer && distance < frames)
+		return s->peer;
+	while (frames <= distance)
+		frames *= 2;
+	if (m->peer_bytes - old + peer_size(frames) > PEER_BYTES_MAX)
+		return s->peer;
+	peer = memory_touched(peer_size(frames));
+	if (!peer)
+		return s->peer;
+	peer->frames = frames;
+	if (s->peer)
+		for (size_t i = 0; i < s->peer->frames; i++)
+			peer->frame[s->peer->frame[i].seq & (frames - 1)] = s->peer->frame[i];
+	m->peer_bytes += peer_size(frames) - old;
+	free(s->peer);
+	s->peer = peer;
+	return peer;
+}
+
+/* One that is no passer-by: what it has, and what it gets later, takes its memory at once. */
+static void make_steady(struct rx_metrics *m, struct rx_stream *s)
+{
+	s->steady = true;
+	if (s->peer)
+		grow_peer(m, s, 0);
+	for (int i = 0; i < SOURCE_COUNT; i++) {
+		reserve(m, s->latency[i]);
+		reserve(m, s->variation[i]);
+		for (int j = 0; j < SOURCE_COUNT; j++)
+			reserve(m, s->path[i][j]);
+	}
+}
+
+static void add_recent(struct rx_metrics *m, struct histogram *h, int64_t value,
+		       const struct rx_record *r)
+{
+	if (m->options.steady && !h->count)
+		histogram_reserve(h);
+	histogram_add(h, value, (uint64_t)r->seq, r->stream);
 }
 
 /*
@@ -158,18 +224,18 @@ static void add_latency(struct rx_metrics *m, struct rx_stream *s, const struct 
 		if (rx[i] == STAMP_NONE || r->launch == STAMP_NONE ||
 		    __builtin_sub_overflow(rx[i], r->launch, &latency))
 			continue;
-		add_to(&s->latency[i], latency, seq, r->stream);
+		add_to(m, s, &s->latency[i], latency, seq);
 		if (recent)
-			histogram_add(&m->recent.latency[i], latency, seq, r->stream);
+			add_recent(m, &m->recent.latency[i], latency, r);
 		if (m->options.deadline_ns && latency > m->options.deadline_ns) {
 			s->counts.late[i]++;
 			m->recent.late += best;
 		}
 		if (follows && s->last_valid >> i & 1 && (best || i != SOURCE_USER) &&
 		    !__builtin_sub_overflow(latency, s->last_latency[i], &variation)) {
-			add_to(&s->variation[i], variation, seq, r->stream);
+			add_to(m, s, &s->variation[i], variation, seq);
 			if (recent)
-				histogram_add(&m->recent.variation[i], variation, seq, r->stream);
+				add_recent(m, &m->recent.variation[i], variation, r);
 		}
 		if (in_order)
 			s->last_latency[i] = latency;
@@ -179,31 +245,6 @@ static void add_latency(struct rx_metrics *m, struct rx_stream *s, const struct 
 		s->last_seq = seq;
 		s->last_valid = valid;
 	}
-}
-
-static struct rx_peer *grow_peer(struct rx_metrics *m, struct rx_stream *s, size_t distance)
-{
-	size_t frames = s->peer ? s->peer->frames : PEER_FIRST;
-	size_t old = s->peer ? peer_size(s->peer->frames) : 0;
-	struct rx_peer *peer;
-
-	if (s->peer && distance < frames)
-		return s->peer;
-	while (frames <= distance)
-		frames *= 2;
-	if (m->peer_bytes - old + peer_size(frames) > PEER_BYTES_MAX)
-		return s->peer;
-	peer = calloc(1, peer_size(frames));
-	if (!peer)
-		return s->peer;
-	peer->frames = frames;
-	if (s->peer)
-		for (size_t i = 0; i < s->peer->frames; i++)
-			peer->frame[s->peer->frame[i].seq & (frames - 1)] = s->peer->frame[i];
-	m->peer_bytes += peer_size(frames) - old;
-	free(s->peer);
-	s->peer = peer;
-	return peer;
 }
 
 /* The stamp in this frame belongs to one that came before: RX - TX of that one. */
@@ -233,7 +274,7 @@ static void add_peer_path(struct rx_metrics *m, struct rx_stream *s, const struc
 
 		if (frame->rx[i] != STAMP_NONE && !outdone(frame->rx, i) &&
 		    !__builtin_sub_overflow(frame->rx[i], r->peer_tx, &path))
-			add_to(&s->path[i][tx], path, stamped, r->stream);
+			add_to(m, s, &s->path[i][tx], path, stamped);
 	}
 	/* a duplicate of this frame must not count it twice */
 	memset(frame->rx, 0, sizeof(frame->rx));
@@ -285,6 +326,8 @@ struct rx_stream *rx_metrics_add(struct rx_metrics *m, const struct rx_record *r
 	what = track(s, (uint64_t)r->seq);
 	if (verdict)
 		*verdict = what;
+	if (m->options.steady && !s->steady && s->frames >= METRICS_SETTLED)
+		make_steady(m, s);
 	if (what == SEQUENCE_DUPLICATE || what == SEQUENCE_STRAY)
 		return s;
 	if (r->flags & RX_UNSYNCED) {
@@ -299,12 +342,12 @@ struct rx_stream *rx_metrics_add(struct rx_metrics *m, const struct rx_record *r
 	return s;
 }
 
-void rx_stream_add_path(struct rx_stream *s, const struct rx_options *options,
-			const struct rx_record *r, const struct tx_record *t)
+void rx_stream_add_path(struct rx_metrics *m, struct rx_stream *s, const struct rx_record *r,
+			const struct tx_record *t)
 {
 	int64_t rx[SOURCE_COUNT], tx[SOURCE_COUNT] = { 0 };
 
-	take_stamps(options, r, rx);
+	take_stamps(&m->options, r, rx);
 	tx[SOURCE_HW] = t->tx_hw;
 	tx[SOURCE_SW] = t->tx_sw;
 	for (int i = 0; i < SOURCE_COUNT; i++)
@@ -313,7 +356,7 @@ void rx_stream_add_path(struct rx_stream *s, const struct rx_options *options,
 
 			if (rx[i] != STAMP_NONE && tx[j] != STAMP_NONE && !outdone(rx, i) &&
 			    !__builtin_sub_overflow(rx[i], tx[j], &path))
-				add_to(&s->path[i][j], path, (uint64_t)r->seq, r->stream);
+				add_to(m, s, &s->path[i][j], path, (uint64_t)r->seq);
 		}
 }
 
@@ -345,7 +388,7 @@ static void merge_histogram(struct histogram **into, const struct histogram *fro
 		histogram_merge(h, from);
 }
 
-static void merge(struct rx_stream *into, const struct rx_stream *from)
+static void merge_counts(struct rx_stream *into, const struct rx_stream *from)
 {
 	struct rx_counts *a = &into->counts, b = rx_stream_counts(from);
 
@@ -374,8 +417,14 @@ static void merge(struct rx_stream *into, const struct rx_stream *from)
 	if (b.sequence.reorder_max > a->sequence.reorder_max)
 		a->sequence.reorder_max = b.sequence.reorder_max;
 	a->unsynced += b.unsynced;
-	for (int i = 0; i < SOURCE_COUNT; i++) {
+	for (int i = 0; i < SOURCE_COUNT; i++)
 		a->late[i] += b.late[i];
+}
+
+static void merge(struct rx_stream *into, const struct rx_stream *from)
+{
+	merge_counts(into, from);
+	for (int i = 0; i < SOURCE_COUNT; i++) {
 		merge_histogram(&into->latency[i], from->latency[i]);
 		merge_histogram(&into->variation[i], from->variation[i]);
 		for (int j = 0; j < SOURCE_COUNT; j++)
@@ -395,6 +444,15 @@ struct rx_stream *rx_metrics_total(const struct rx_metrics *m, const uint32_t *r
 		if (!run || m->streams[i]->run == *run)
 			merge(total, m->streams[i]);
 	return total;
+}
+
+struct rx_counts rx_metrics_counts(const struct rx_metrics *m)
+{
+	struct rx_stream total = { .total = true };
+
+	for (size_t i = 0; i < m->count; i++)
+		merge_counts(&total, m->streams[i]);
+	return total.counts;
 }
 
 void rx_metrics_reset_recent(struct rx_metrics *m)

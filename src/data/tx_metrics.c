@@ -12,8 +12,13 @@ struct tx_metrics *tx_metrics_new(const struct tx_options *options)
 {
 	struct tx_metrics *m = calloc(1, sizeof(*m));
 
-	if (m)
-		m->options = *options;
+	if (!m)
+		return NULL;
+	m->options = *options;
+	if (m->options.steady) {
+		histogram_reserve(&m->wake);
+		histogram_reserve(&m->submit);
+	}
 	return m;
 }
 
@@ -49,15 +54,21 @@ static struct tx_stream *find_or_make(struct tx_metrics *m, uint32_t run, uint16
 	return s;
 }
 
-static void add_error(const struct tx_metrics *m, struct tx_stream *s, enum stamp_source source,
+static void add_error(struct tx_metrics *m, struct tx_stream *s, enum stamp_source source,
 		      int64_t stamp, const struct tx_record *r)
 {
+	bool made = !s->launch_error[source];
 	struct histogram *h;
 	int64_t error;
 
 	if (stamp == STAMP_NONE || __builtin_sub_overflow(stamp, r->launch, &error))
 		return;
 	h = histogram_at(&s->launch_error[source]);
+	if (h && made && m->options.steady &&
+	    m->steady_bytes + HISTOGRAM_RESERVED_BYTES <= METRICS_STEADY_BYTES) {
+		histogram_reserve(h);
+		m->steady_bytes += HISTOGRAM_RESERVED_BYTES;
+	}
 	if (h)
 		histogram_add(h, error, (uint64_t)r->seq, r->stream);
 	s->counts.late[source] += m->options.deadline_ns && error > m->options.deadline_ns;

@@ -34,7 +34,6 @@ void rx_live_show(struct rx_live *live, const struct rx_live_facts *facts)
 {
 	enum stamp_source source = receiver_setup(facts->receiver)->source;
 	struct rx_recent *recent = &facts->metrics->recent;
-	struct rx_stream *total;
 	struct rx_counters counters;
 	struct live_counter counts[5];
 	struct live_figure figures[2] = {
@@ -51,14 +50,9 @@ void rx_live_show(struct rx_live *live, const struct rx_live_facts *facts)
 		.figures = figures,
 		.figure_count = 2,
 	};
-	struct rx_counts sum = { 0 };
+	struct rx_counts sum = rx_metrics_counts(facts->metrics);
 	size_t n = 0;
 
-	total = rx_metrics_total(facts->metrics, NULL);
-	if (total) {
-		sum = rx_stream_counts(total);
-		rx_stream_free(total);
-	}
 	receiver_counters(facts->receiver, &counters);
 	/* what the program counted: records on their way, or lost, are in it */
 	counts[n++] = (struct live_counter){ "frames", counters.ours };

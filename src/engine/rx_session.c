@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "data/logfile.h"
 #include "data/metrics.h"
@@ -400,7 +401,9 @@ static int block_signals(struct session *session, struct error *err)
 static int start(struct session *session, struct error *err)
 {
 	const struct rx_session_options *options = session->options;
-	struct rx_options metrics = { .deadline_ns = options->deadline_ns };
+	struct rx_options metrics = { .deadline_ns = options->deadline_ns,
+				      .no_recent = options->quiet,
+				      .steady = true };
 	const struct receiver_setup *setup;
 	struct link_info link;
 	struct netlink *nl;
@@ -429,7 +432,7 @@ static int start(struct session *session, struct error *err)
 	setup = receiver_setup(session->receiver);
 	metrics.stamp = setup->software;
 	session->metrics = rx_metrics_new(&metrics);
-	session->finish = calloc(1, sizeof(*session->finish));
+	session->finish = memory_touched(sizeof(*session->finish));
 	if (!session->metrics || !session->finish)
 		return error_errno(err, ENOMEM, "receiver");
 	if (open_log(session, &link, err))

@@ -244,7 +244,8 @@ static int make_collector(struct publisher *p, struct error *err)
 {
 	size_t room = room_of(p);
 	struct tx_options metrics = { .lead_ns = p->setup.pacing.lead_ns,
-				      .deadline_ns = p->options.deadline_ns };
+				      .deadline_ns = p->options.deadline_ns,
+				      .steady = true };
 	struct collector_settings settings = {
 		.streams = p->options.streams,
 		.wire_ns = p->wire_ns,
@@ -263,6 +264,12 @@ static int make_collector(struct publisher *p, struct error *err)
 	p->collector = collector_new(&settings);
 	p->feedback = feedback_reader_new(p->options.ethertype);
 	p->metrics = tx_metrics_new(&metrics);
+	if (!p->options.no_recent) {
+		histogram_reserve(&p->recent.wake);
+		for (int i = 0; i < SOURCE_COUNT; i++)
+			if (i != SOURCE_XDP)
+				histogram_reserve(&p->recent.launch_error[i]);
+	}
 	if (sync_guard_marks(p->sync)) {
 		p->hold = sync_hold_new(frames_in(p, NSEC_PER_SEC) + 1, publisher_give_record, p);
 		if (!p->hold)

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "bpf/receive_parse.h"
 #include "bpf/receive_track.h"
 
@@ -310,7 +311,7 @@ static void set_busy_poll(struct socket_receiver *sock, struct receiver_setup *s
 void *socket_receiver_open(const struct receiver_options *options, int ifindex, bool hardware,
 			   struct receiver_setup *setup, struct error *err)
 {
-	struct socket_receiver *sock = calloc(1, sizeof(*sock));
+	struct socket_receiver *sock = memory_touched(sizeof(*sock));
 	struct sockaddr_ll address = { .sll_family = AF_PACKET,
 				       .sll_protocol = htons(ETH_P_ALL),
 				       .sll_ifindex = ifindex };

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "bpf/receive.skel.h"
 #include "bpf/receive_hw.skel.h"
 #include "host/capability.h"
@@ -474,7 +475,7 @@ static int map_memory(struct xdp_receiver *xdp, struct error *err)
 void *xdp_receiver_open(const struct receiver_options *options, int ifindex, bool hardware,
 			struct receiver_setup *setup, struct error *err)
 {
-	struct xdp_receiver *xdp = calloc(1, sizeof(*xdp));
+	struct xdp_receiver *xdp = memory_touched(sizeof(*xdp));
 	libbpf_print_fn_t print = libbpf_set_print(keep_words);
 	int program_fd;
 

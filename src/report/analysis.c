@@ -134,7 +134,7 @@ static void measure_frame(struct pass *p, struct rx_block *b, size_t i)
 	    (verdict == SEQUENCE_IN_ORDER || verdict == SEQUENCE_REORDERED)) {
 		const struct tx_record tx = { .tx_hw = b->sent[i].hw, .tx_sw = b->sent[i].sw };
 
-		rx_stream_add_path(stream, &a->rx->options, r, &tx);
+		rx_stream_add_path(a->rx, stream, r, &tx);
 	}
 }
 

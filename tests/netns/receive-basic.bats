@@ -36,3 +36,32 @@ teardown() {
 	sleep 0.1
 	[ "$(in_rx ip -j link show dev vrx | jq '.[0].xdp.prog.id // 0')" -eq 0 ]
 }
+
+# Waits until the log holds $1 records: it is written once a second.
+log_holds() {
+	for _ in $(seq 200); do
+		[ "$(stat -c %s "$work/rx.tsnlog")" -lt $((4096 + $1 * 64)) ] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+@test "receive: memory does not grow with the latencies that come" {
+	local spread=() ns before after
+
+	# with the sign in turn: latencies, their variation and the path's of all sizes below 8 s
+	for ((ns = 1; ns < 8000000000; ns *= 2)); do
+		spread+=(early "$ns" send 2 early "-$ns" send 2)
+	done
+	start_receiver --log "$work/rx.tsnlog" --stay
+	sender stamp 1 send 100
+	log_holds 100
+	before=$(awk '/^VmRSS/ { print $2 }' "/proc/$receiver/status")
+	sender stamp 1 jump 100 "${spread[@]}"
+	log_holds $((100 + 2 * ${#spread[@]} / 4))
+	after=$(awk '/^VmRSS/ { print $2 }' "/proc/$receiver/status")
+	kill -TERM "$receiver"
+	finish_receiver
+	echo "resident: $before KiB, then $after KiB"
+	[ "$((after - before))" -le 64 ]
+}

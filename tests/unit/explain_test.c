@@ -52,7 +52,7 @@ static void frame(int64_t seq, int64_t wake_us, int64_t error_us, int64_t path_u
 		return;
 	stream = rx_metrics_add(rx, &came, NULL);
 	assert_non_null(stream);
-	rx_stream_add_path(stream, &rx->options, &came, &sent);
+	rx_stream_add_path(rx, stream, &came, &sent);
 }
 
 /* A wake-up so late that its frame is not sent. */

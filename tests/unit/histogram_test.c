@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cmocka_all.h"
 
+#include <malloc.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,6 +204,29 @@ static void reset_empties(void **state)
 	histogram_free(&h);
 }
 
+static void what_is_reserved_needs_no_more_memory(void **state)
+{
+	struct histogram h = { 0 };
+	struct mallinfo2 before;
+
+	(void)state;
+	histogram_reserve(&h);
+	before = mallinfo2();
+	for (int64_t value = 1; value < 1LL << HISTOGRAM_RESERVED_POWER; value *= 2) {
+		histogram_add(&h, value, 0, 0);
+		histogram_add(&h, -value, 0, 0);
+	}
+	histogram_add(&h, (1LL << HISTOGRAM_RESERVED_POWER) - 1, 0, 0);
+	assert_int_equal(mallinfo2().uordblks, before.uordblks);
+	/* once */
+	histogram_reserve(&h);
+	assert_int_equal(mallinfo2().uordblks, before.uordblks);
+	/* beyond it, as before */
+	histogram_add(&h, 1LL << HISTOGRAM_RESERVED_POWER, 0, 0);
+	assert_int_equal(h.unbucketed, 0);
+	histogram_free(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +237,7 @@ int main(void)
 		cmocka_unit_test(merging_equals_adding),
 		cmocka_unit_test(kernel_counts_come_in),
 		cmocka_unit_test(reset_empties),
+		cmocka_unit_test(what_is_reserved_needs_no_more_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

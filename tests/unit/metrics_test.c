@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cmocka_all.h"
 
+#include <malloc.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "data/metrics.h"
 #include "report/figures.h"
 
@@ -262,6 +264,103 @@ static void extreme_stamps_do_no_harm(void **state)
 	rx_metrics_free(m);
 }
 
+/* A frame as it comes over veth: with the stamp of the one before. */
+static struct rx_record stamped_frame(int64_t seq, int64_t latency)
+{
+	struct rx_record r = frame(seq, latency);
+
+	r.rx_user = r.rx_xdp + 1000;
+	r.flags = RX_STAMP;
+	r.stamp_distance = 1;
+	r.peer_tx = r.launch - CYCLE + 10;
+	return r;
+}
+
+static void a_receiver_that_goes_on_takes_no_more_memory(void **state)
+{
+	struct rx_options options = { .stamp = SOURCE_XDP, .steady = true };
+	struct rx_metrics *m = rx_metrics_new(&options);
+	struct mallinfo2 before;
+	int64_t seq = 0;
+
+	(void)state;
+	assert_non_null(m);
+	for (; seq <= 2 * METRICS_SETTLED; seq++) {
+		struct rx_record r = stamped_frame(seq, 1000);
+
+		/* the sender has no stamp yet when it begins */
+		r.flags = seq > METRICS_SETTLED ? RX_STAMP : 0;
+		rx_metrics_add(m, &r, NULL);
+	}
+	/* latency of two sources, variation and path */
+	assert_int_equal(m->steady_bytes, 4 * HISTOGRAM_RESERVED_BYTES);
+	before = mallinfo2();
+	for (int64_t latency = 1; latency < 8 * NSEC_PER_SEC; latency *= 2, seq += 2) {
+		struct rx_record late = stamped_frame(seq, latency),
+				 early = stamped_frame(seq + 1, -latency);
+
+		/* a sender whose threads were kept waiting stamps later */
+		late.stamp_distance = 5000;
+		rx_metrics_add(m, &late, NULL);
+		rx_metrics_add(m, &early, NULL);
+		rx_metrics_reset_recent(m);
+	}
+	assert_int_equal(mallinfo2().uordblks, before.uordblks);
+	assert_int_equal(m->streams[0]->variation[SOURCE_XDP]->max, 4294967296 + 2147483648);
+	rx_metrics_free(m);
+}
+
+static void very_many_streams_do_not_take_it_all(void **state)
+{
+	struct rx_options options = { .stamp = SOURCE_XDP, .steady = true };
+	struct rx_metrics *m = rx_metrics_new(&options);
+
+	(void)state;
+	assert_non_null(m);
+	for (uint16_t stream = 0; stream < METRICS_STREAMS; stream++)
+		for (int64_t seq = 0; seq <= METRICS_SETTLED; seq++) {
+			struct rx_record r = stamped_frame(seq, 1000 + seq);
+
+			r.stream = stream;
+			rx_metrics_add(m, &r, NULL);
+		}
+	assert_in_range(m->steady_bytes, METRICS_STEADY_BYTES - HISTOGRAM_RESERVED_BYTES,
+			METRICS_STEADY_BYTES);
+	assert_int_equal(m->streams[METRICS_STREAMS - 1]->latency[SOURCE_XDP]->count,
+			 METRICS_SETTLED + 1);
+	assert_int_equal(rx_metrics_counts(m).sequence.unique,
+			 METRICS_STREAMS * (METRICS_SETTLED + 1));
+	rx_metrics_free(m);
+}
+
+static void a_sender_that_goes_on_takes_no_more_memory(void **state)
+{
+	struct tx_options options = { .lead_ns = 0, .steady = true };
+	struct tx_metrics *m = tx_metrics_new(&options);
+	struct tx_record r = {
+		.launch = BASE, .wake = BASE, .submit = BASE + 10, .status = TX_SENT
+	};
+	struct mallinfo2 before;
+
+	(void)state;
+	assert_non_null(m);
+	r.tx_sw = r.launch + 20;
+	tx_metrics_add(m, &r);
+	assert_int_equal(m->steady_bytes, 2 * HISTOGRAM_RESERVED_BYTES);
+	before = mallinfo2();
+	for (int64_t late = 1; late < 8 * NSEC_PER_SEC; late *= 2) {
+		r.seq++;
+		r.launch += CYCLE;
+		r.wake = r.launch + late;
+		r.submit = r.wake + late;
+		r.tx_sw = r.launch - late;
+		tx_metrics_add(m, &r);
+	}
+	assert_int_equal(mallinfo2().uordblks, before.uordblks);
+	assert_int_equal(m->wake.max, 8589934592 / 2);
+	tx_metrics_free(m);
+}
+
 static void totals_add_up(void **state)
 {
 	struct rx_metrics *m = rx_new(200);
@@ -428,6 +527,9 @@ int main(void)
 		cmocka_unit_test(a_single_frame_counts),
 		cmocka_unit_test(settled_streams_are_never_given_up),
 		cmocka_unit_test(extreme_stamps_do_no_harm),
+		cmocka_unit_test(a_receiver_that_goes_on_takes_no_more_memory),
+		cmocka_unit_test(very_many_streams_do_not_take_it_all),
+		cmocka_unit_test(a_sender_that_goes_on_takes_no_more_memory),
 		cmocka_unit_test(totals_add_up),
 		cmocka_unit_test(the_sender),
 		cmocka_unit_test(a_block_of_the_senders_records),
