@@ -9,7 +9,9 @@
  *                               parts do, after their own correction); "end": of the last bit
  *   tsnsim/tsnN/phc_drift_ppb   error of the crystal, -1000000 to 1000000
  *   tsnsim/tsnN/phc_step_ns     write: moves the PHC once
- *   tsnsim/tsnN/phc_to_tai_ns   read: PHC minus CLOCK_TAI at one instant
+ *   tsnsim/tsnN/phc_to_tai_ns   read: PHC minus CLOCK_TAI at one instant, each of them cut off to a
+ *                               nanosecond: one less or more from look to look where either runs
+ *                               at another rate than the TSC, which counts nanoseconds
  *   tsnsim/tsnN/faults, fault_ethertype   see faults.c
  */
 #include <linux/debugfs.h>

@@ -15,6 +15,8 @@
 #   --prepare             makes all that a run needs and stops before it
 #   --interactive         no CMD: a shell on this terminal, no timeout
 #   --append WORDS        words for the kernel's command line
+#
+# $LAB_PHASE, if set: nanoseconds that the guest sleeps before CMD, so that a test can be seen at other phases of its clocks.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/machine.sh"
@@ -50,6 +52,7 @@ check_flavour "$kernel"
 for number in "$timeout" "$cpus" "$memory"; do
 	[[ $number =~ ^[1-9][0-9]{0,5}$ ]] || { echo "vm: '$number': want a number from 1 to 999999" >&2; exit 2; }
 done
+[[ ${LAB_PHASE:-0} =~ ^[0-9]{1,18}$ ]] || { echo "vm: LAB_PHASE '$LAB_PHASE': want nanoseconds" >&2; exit 2; }
 need qemu-system-x86_64 cpio prlimit strip
 [ -z "$interactive" ] || need python3
 for copy in ${copies[@]+"${copies[@]}"}; do
@@ -103,6 +106,7 @@ done
 {
 	echo '#!/bin/bash'
 	echo 'cd /lab'
+	[ -z "${LAB_PHASE:-}" ] || printf 'sleep %d.%09d\n' $((10#$LAB_PHASE / 1000000000)) $((10#$LAB_PHASE % 1000000000))
 	[ -z "$interactive" ] || set -- /lab/bin/lab-shell
 	printf 'exec'
 	printf ' %q' "$@"
@@ -111,6 +115,7 @@ done
 chmod +x "$stage/lab/run"
 (cd "$stage" && find . | cpio --quiet -o -H newc -R 0:0) >"$work/payload"
 
+[ -z "${LAB_PHASE:-}" ] || say "LAB_PHASE=$LAB_PHASE"
 console=$work/console
 mkfifo "$work/stdout" "$work/stderr"
 cat "$work/stdout" & out=$!
