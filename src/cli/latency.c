@@ -264,8 +264,9 @@ static int finish_text(struct run *run, const struct analysis *analysis,
 /* Prints the result. Returns the exit status, or -1 with the error. */
 static int finish(struct run *run, struct error *err)
 {
-	struct analysis analysis = { .options = { .deadline_ns = run->request.deadline_ns,
-						  .sla = run->request.sla },
+	struct analysis analysis = { .limit = { .of = LIMIT_OF_WAKEUP,
+						.deadline_ns = run->request.deadline_ns,
+						.sla = run->request.sla },
 				     .wake = &run->metrics };
 	struct verdict verdict = analysis_verdict(&analysis);
 	struct latency_counts counts;

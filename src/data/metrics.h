@@ -47,6 +47,7 @@ struct tx_counts {
 	uint64_t skipped, refused, link_down, paused; /* not sent */
 	uint64_t missed, invalid; /* reported by the qdisc */
 	uint64_t unsynced; /* sent, but not in the statistics */
+	uint64_t untimed; /* of them, those that left as far as is known */
 	uint64_t late[SOURCE_COUNT]; /* of those in launch_error[], beyond the deadline */
 };
 
@@ -106,6 +107,8 @@ struct rx_counts {
 	struct sequence_counts sequence;
 	uint64_t unsynced; /* received, but not in the statistics of time */
 	uint64_t late[SOURCE_COUNT]; /* of those in latency[], beyond the deadline */
+	/* of those in latency[], whether beyond the deadline is not known: of lost records the kernel has but a histogram */
+	uint64_t unsure[SOURCE_COUNT];
 };
 
 struct rx_peer; /* RX stamps of the last frames, for the sender's stamp that follows later */

@@ -417,8 +417,10 @@ static void merge_counts(struct rx_stream *into, const struct rx_stream *from)
 	if (b.sequence.reorder_max > a->sequence.reorder_max)
 		a->sequence.reorder_max = b.sequence.reorder_max;
 	a->unsynced += b.unsynced;
-	for (int i = 0; i < SOURCE_COUNT; i++)
+	for (int i = 0; i < SOURCE_COUNT; i++) {
 		a->late[i] += b.late[i];
+		a->unsure[i] += b.unsure[i];
+	}
 }
 
 static void merge(struct rx_stream *into, const struct rx_stream *from)

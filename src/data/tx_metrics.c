@@ -83,6 +83,8 @@ static void count_status(struct tx_counts *c, uint16_t status)
 	c->missed += !!(status & TX_MISSED);
 	c->invalid += !!(status & TX_INVALID);
 	c->unsynced += (status & (TX_UNSYNCED | TX_SKIPPED)) == TX_UNSYNCED;
+	c->untimed += (status & (TX_UNSYNCED | TX_SENT | TX_MISSED | TX_INVALID)) ==
+		      (TX_UNSYNCED | TX_SENT);
 	c->link_down += !!(status & TX_LINK_DOWN);
 	c->paused += !!(status & TX_PAUSED);
 }
@@ -170,6 +172,7 @@ static void merge(struct tx_stream *into, const struct tx_stream *from)
 	a->missed += b->missed;
 	a->invalid += b->invalid;
 	a->unsynced += b->unsynced;
+	a->untimed += b->untimed;
 	for (int i = 0; i < SOURCE_COUNT; i++) {
 		struct histogram *h;
 

@@ -10,6 +10,47 @@
 #include "report/json.h"
 #include "report/text.h"
 
+/*
+ * Which frames of lost records were late the kernel's histogram tells, but for those in the bucket of the deadline. It has all
+ * frames: where there are some that are not to be judged, the records alone tell.
+ */
+static void correct_late(struct rx_stream *stream, enum stamp_source source, int64_t deadline_ns,
+			 const struct receiver_exact *exact)
+{
+	const struct histogram *known = stream->latency[source];
+	uint64_t judged = known ? known->count : 0, late = 0, unsure = 0;
+	struct rx_counts *counts = &stream->counts;
+	struct histogram_bucket bucket;
+	uint32_t cursor = 0;
+
+	if (counts->unsynced || exact->duplicate || exact->stray) {
+		counts->unsure[source] = exact->unique > judged ? exact->unique - judged : 0;
+		return;
+	}
+	while (histogram_next(&exact->latency, &cursor, &bucket)) {
+		uint32_t wide;
+
+		if (bucket.low < 0)
+			continue;
+		/* what was imported stands in the middle of a wider one */
+		wide = bucket_of((uint64_t)bucket.low, RX_HISTOGRAM_BITS);
+		if ((int64_t)bucket_low(wide, RX_HISTOGRAM_BITS) > deadline_ns)
+			late += bucket.count;
+		else if (wide == BUCKETS(RX_HISTOGRAM_BITS) - 1 ||
+			 (int64_t)bucket_high(wide, RX_HISTOGRAM_BITS) > deadline_ns)
+			unsure += bucket.count;
+	}
+	/* what the records say is certain */
+	if (counts->late[source] > late) {
+		uint64_t more = counts->late[source] - late;
+
+		unsure -= more < unsure ? more : unsure;
+	} else {
+		counts->late[source] = late;
+	}
+	counts->unsure[source] = unsure;
+}
+
 void rx_correct(struct rx_metrics *metrics, enum stamp_source source,
 		const struct receiver_exact *exact)
 {
@@ -42,6 +83,8 @@ void rx_correct(struct rx_metrics *metrics, enum stamp_source source,
 	counts->gaps = exact->gaps;
 	counts->gap_max = exact->gap_max;
 	counts->reorder_max = exact->reorder_max;
+	if (metrics->options.deadline_ns)
+		correct_late(stream, source, metrics->options.deadline_ns, exact);
 	latency = histogram_at(&stream->latency[source]);
 	if (latency && exact->latency.count) {
 		histogram_reset(latency);

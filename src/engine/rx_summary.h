@@ -16,7 +16,8 @@
 
 /*
  * Replaces what user space counted of a stream by what the kernel counted, where records were lost:
- * frames, sequence and the latency of the statistics' source. `late` is then a lower bound.
+ * frames, sequence and the latency of the statistics' source. Late ones whose records were lost are counted as far as the
+ * kernel's histogram tells, the rest as `unsure`.
  */
 void rx_correct(struct rx_metrics *metrics, enum stamp_source source,
 		const struct receiver_exact *exact);

@@ -68,11 +68,26 @@ static void on_sent(void *context, const struct tx_record *r)
 		show(p, &frame);
 }
 
+static bool is_late(const struct tx_record *r, int64_t stamp, int64_t deadline_ns)
+{
+	int64_t error;
+
+	return deadline_ns && stamp != STAMP_NONE && r->launch != STAMP_NONE &&
+	       !(r->status & TX_UNSYNCED) && !__builtin_sub_overflow(stamp, r->launch, &error) &&
+	       error > deadline_ns;
+}
+
 static void on_lost(void *context, const struct tx_record *r)
 {
 	struct joined_frame frame = { .tx = r, .lost = true };
+	struct pass *p = context;
+	struct analysis *a = p->a;
+	int64_t deadline_ns = a->tx->options.deadline_ns;
 
-	show(context, &frame);
+	a->lost_late[SOURCE_HW] += is_late(r, r->tx_hw, deadline_ns);
+	a->lost_late[SOURCE_SW] += is_late(r, r->tx_sw, deadline_ns);
+	a->lost_late[SOURCE_USER] += is_late(r, r->submit, deadline_ns);
+	show(p, &frame);
 }
 
 /*
@@ -86,6 +101,8 @@ struct rx_block {
 	struct sent {
 		int64_t hw, sw; /* the sender's stamps; none where it was not in sync */
 	} sent[RX_BLOCK];
+	bool unsynced
+		[RX_BLOCK]; /* at the sender: its launch time is as little worth as a stamp of the receiver's then */
 	uint16_t order[RX_BLOCK];
 	/* where frames are shown one by one, else NULL */
 	struct shown {
@@ -106,6 +123,7 @@ static void join_block(struct pass *p, struct rx_block *b, struct join *join)
 			b->sent[i] = (struct sent){ tx->tx_hw, tx->tx_sw };
 		else
 			b->sent[i] = (struct sent){ STAMP_NONE, STAMP_NONE };
+		b->unsynced[i] = tx && tx->status & TX_UNSYNCED;
 		if (b->shown) {
 			b->shown[i].has_tx = tx != NULL;
 			if (tx)
@@ -126,7 +144,14 @@ static void measure_frame(struct pass *p, struct rx_block *b, size_t i)
 		sync_metrics_add(&a->rx_sync, (const void *)r);
 		return;
 	}
-	stream = rx_metrics_add(a->rx, r, &verdict);
+	if (b->unsynced[i]) {
+		struct rx_record marked = *r;
+
+		marked.flags |= RX_UNSYNCED;
+		stream = rx_metrics_add(a->rx, &marked, &verdict);
+	} else {
+		stream = rx_metrics_add(a->rx, r, &verdict);
+	}
 	if (b->shown)
 		b->shown[i].verdict = verdict;
 	if (stream && !(r->flags & RX_UNSYNCED) &&
@@ -282,17 +307,61 @@ int64_t analysis_deadline(const struct analysis_options *options, const struct l
 	return deadline > 0 ? deadline : 0;
 }
 
-/* The run's own SLA, unless it is asked for another bar: then the verdict is the one that the run gave. */
-static void take_sla(struct analysis *a, const struct analysis_logs *logs)
+static struct verdict_limit limit_in(const struct log_reader *log, enum limit_from from,
+				     enum limit_of of)
 {
-	const struct log_reader *log = logs->rx ? logs->rx : logs->tx ? logs->tx : logs->wake;
+	const struct analysis_options nothing = { 0 };
+	struct verdict_limit limit = { .from = from, .of = of };
 	int64_t ppb;
 
-	if (!log || a->options.deadline_ns || a->options.sla > 0)
-		return;
+	if (!log)
+		return limit;
+	limit.deadline_ns = analysis_deadline(&nothing, log);
 	ppb = description_number(log_description(log), "sla_ppb", 0);
 	if (ppb > 0 && ppb <= NSEC_PER_SEC)
-		a->options.sla = (double)ppb / 1e9;
+		limit.sla = (double)ppb / 1e9;
+	return limit;
+}
+
+static bool has_limit(const struct verdict_limit *limit)
+{
+	return limit->deadline_ns || limit->sla > 0;
+}
+
+/*
+ * The run's own bar, unless it is asked for another one: then the verdict is the one that the run gave. An SLA alone is asked of
+ * the deadline that the logs have.
+ */
+static void take_limit(struct analysis *a, const struct analysis_logs *logs)
+{
+	struct verdict_limit rx = limit_in(logs->rx, LIMIT_RX_LOG, LIMIT_OF_LATENCY);
+	struct verdict_limit tx = limit_in(logs->tx, LIMIT_TX_LOG, LIMIT_OF_LAUNCH_ERROR);
+	struct verdict_limit wake = limit_in(logs->wake, LIMIT_WAKE_LOG, LIMIT_OF_WAKEUP);
+	const struct analysis_options *asked = &a->options;
+
+	a->limit = has_limit(&rx) ? rx : has_limit(&tx) ? tx : wake;
+	if (asked->deadline_ns) {
+		a->limit = (struct verdict_limit){
+			.of = logs->rx   ? LIMIT_OF_LATENCY
+			      : logs->tx ? LIMIT_OF_LAUNCH_ERROR
+					 : LIMIT_OF_WAKEUP,
+			.deadline_ns = asked->deadline_ns,
+			.sla = asked->sla,
+		};
+	} else if (asked->sla > 0) {
+		if (!a->limit.deadline_ns)
+			a->limit.from = LIMIT_OPTIONS;
+		a->limit.sla = asked->sla;
+	} else if (has_limit(&rx) && has_limit(&tx) &&
+		   (rx.deadline_ns != tx.deadline_ns || rx.sla != tx.sla)) {
+		a->other_limit = tx;
+	}
+}
+
+/* The deadline of what one log tells, where that is what is judged. */
+static int64_t deadline_of(const struct analysis *a, enum limit_of of)
+{
+	return a->limit.of == of ? a->limit.deadline_ns : 0;
 }
 
 static int prepare(struct analysis *a, const struct analysis_logs *logs, struct error *err)
@@ -300,7 +369,7 @@ static int prepare(struct analysis *a, const struct analysis_logs *logs, struct 
 	if (logs->rx) {
 		struct rx_options options = {
 			.stamp = analysis_rx_stamp(logs->rx),
-			.deadline_ns = analysis_deadline(&a->options, logs->rx),
+			.deadline_ns = deadline_of(a, LIMIT_OF_LATENCY),
 			.no_peer_path = logs->tx != NULL,
 			.no_recent = true,
 		};
@@ -313,7 +382,7 @@ static int prepare(struct analysis *a, const struct analysis_logs *logs, struct 
 		const char *pacing = description_text(log_description(logs->tx), "pacing");
 		struct tx_options options = {
 			.lead_ns = description_number(log_description(logs->tx), "lead_ns", -1),
-			.deadline_ns = logs->rx ? 0 : analysis_deadline(&a->options, logs->tx),
+			.deadline_ns = deadline_of(a, LIMIT_OF_LAUNCH_ERROR),
 		};
 
 		if (pacing)
@@ -326,7 +395,7 @@ static int prepare(struct analysis *a, const struct analysis_logs *logs, struct 
 		a->wake = calloc(1, sizeof(*a->wake));
 		if (!a->wake)
 			return error_errno(err, ENOMEM, "report");
-		a->wake->deadline_ns = analysis_deadline(&a->options, logs->wake);
+		a->wake->deadline_ns = deadline_of(a, LIMIT_OF_WAKEUP);
 	}
 	return 0;
 }
@@ -360,7 +429,7 @@ int analysis_run(struct analysis *a, const struct analysis_options *options,
 	p->err = err;
 	p->sent = p->tx_blocks;
 	a->options = *options;
-	take_sla(a, logs);
+	take_limit(a, logs);
 	result = prepare(a, logs, err);
 	if (!result && logs->tx) {
 		p->tx_worker = worker_new(measure_sent, p);
@@ -400,45 +469,53 @@ void analysis_free(struct analysis *a)
 	memset(a, 0, sizeof(*a));
 }
 
+/* Both logs joined: the sender's tells what was lost at either end, too, and what it did not send. */
+static void judge_joined(const struct analysis *a, struct verdict *v)
+{
+	struct tx_stream *due = tx_metrics_total(a->tx, NULL);
+	uint64_t twice = 0;
+
+	if (!due)
+		return;
+	if (a->limit.of == LIMIT_OF_LAUNCH_ERROR && v->source != SOURCE_COUNT)
+		twice = a->lost_late[v->source];
+	v->due = due->counts.records;
+	v->missed = due->counts.records - due->counts.sent + a->join.not_received +
+		    (v->late > twice ? v->late - twice : 0);
+	tx_stream_free(due);
+}
+
 static void judge_rx(const struct analysis *a, struct verdict *v)
 {
 	/* frames of other runs that were seen too are not the sender's */
 	bool one_run = a->joined && a->tx->count;
 	struct rx_stream *total = rx_metrics_total(a->rx, one_run ? &a->tx->streams[0]->run : NULL);
-	struct tx_stream *due;
 
 	if (!total)
 		return;
-	*v = verdict_of_rx(total, a->rx->options.deadline_ns, a->options.sla);
+	*v = verdict_of_rx(total, a->rx->options.deadline_ns, a->limit.sla);
 	rx_stream_free(total);
-	if (!a->joined)
-		return;
-	due = tx_metrics_total(a->tx, NULL);
-	if (!due)
-		return;
-	/* the sender tells what was lost at either end, too, and what it did not send */
-	v->due = due->counts.records;
-	v->missed = due->counts.records - due->counts.sent + a->join.not_received + v->late;
-	tx_stream_free(due);
 }
 
 struct verdict analysis_verdict(const struct analysis *a)
 {
 	struct verdict v = { .source = SOURCE_COUNT };
-	int64_t deadline = 0;
 
-	if (a->rx) {
-		deadline = a->rx->options.deadline_ns;
+	if (a->tx && (!a->rx || a->limit.of == LIMIT_OF_LAUNCH_ERROR)) {
+		v = verdict_of_tx(a->tx, a->limit.sla);
+	} else if (a->rx) {
 		judge_rx(a, &v);
-	} else if (a->tx) {
-		return verdict_of_tx(a->tx, a->options.sla);
 	} else if (a->wake) {
-		deadline = a->wake->deadline_ns;
-		v.due = a->wake->latency.count + a->wake->skipped;
+		v.due = a->wake->latency.count + a->wake->skipped + a->wake->unsynced;
 		v.late = a->wake->late;
 		v.missed = a->wake->late + a->wake->skipped;
+		v.unjudged = a->wake->unsynced;
 		v.source = SOURCE_USER;
 	}
-	verdict_finish(&v, deadline, a->options.sla);
+	if (a->joined)
+		judge_joined(a, &v);
+	v.limit = a->limit;
+	v.other = a->other_limit;
+	verdict_finish(&v, a->limit.deadline_ns, a->limit.sla);
 	return v;
 }

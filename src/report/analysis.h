@@ -35,7 +35,7 @@ struct frame_sink {
 
 struct analysis_options {
 	int64_t deadline_ns; /* 0: the one in the logs, if any */
-	double sla; /* fraction that must be in time; 0: that of the log, unless a deadline is given */
+	double sla; /* fraction that must be in time; 0: that of the logs, unless a deadline is given */
 	struct frame_sink sinks[SINKS_MAX];
 	size_t sink_count;
 };
@@ -53,7 +53,11 @@ struct analysis {
 	struct sync_metrics rx_sync, tx_sync; /* of the receiver's and the sender's log */
 	struct sync_metrics sync[2]; /* of logs of their own */
 	char pacing[16]; /* as the sender's log has it; "": not known */
+	/* What it is judged by, and another one of the sender's log. Zero in an analysis that no analysis_run() made. */
+	struct verdict_limit limit, other_limit;
 	bool joined; /* RX and TX log, with a run in common */
+	uint64_t lost_late
+		[SOURCE_COUNT]; /* not received, and beyond the sender's deadline by this stamp */
 	struct join_counts join;
 };
 
@@ -72,7 +76,11 @@ enum stamp_source analysis_rx_stamp(const struct log_reader *log);
 /* The deadline that was asked for, else the one in the log's description; 0: none. */
 int64_t analysis_deadline(const struct analysis_options *options, const struct log_reader *log);
 
-/* What the run is judged by: the receiver's log if there is one, else the sender's, else the wake-ups. */
+/*
+ * What the run is judged by: what was received if there is such a log, else what was sent, else the wake-ups. The bar is the one
+ * asked for, else the receiver's own, else the sender's: a deadline of the sender's log is a limit of the launch error also where
+ * both are joined, and frames that were not received count as missed.
+ */
 struct verdict analysis_verdict(const struct analysis *analysis);
 
 #endif

@@ -72,7 +72,11 @@ static void print_verdicts(FILE *out, const struct compare *c, size_t first, siz
 	for (size_t i = first; i < end; i++) {
 		const struct verdict *v = &c->logs[i].verdict;
 
-		fprintf(out, " %15s", !v->judged ? "-" : v->met ? "met" : "MISSED");
+		fprintf(out, " %15s",
+			!v->judged  ? "-"
+			: !v->known ? "NOT KNOWN"
+			: v->met    ? "met"
+				    : "MISSED");
 	}
 	fputc('\n', out);
 }
@@ -167,6 +171,8 @@ static json_t *log_json(const struct compare *c, size_t index)
 	}
 	if (log->verdict.judged)
 		json_object_set_new(o, "met", json_boolean(log->verdict.met));
+	if (log->verdict.unjudged)
+		json_object_set_new(o, "unjudged", json_integer((json_int_t)log->verdict.unjudged));
 	return o;
 }
 

@@ -5,11 +5,13 @@
  *
  * makelog --tx FILE --rx FILE --frames N [--streams N] [--cycle NS] [--run N] [--lose N] [--duplicate N]
  *         [--reorder N] [--late N] [--skip-first N] [--skip-last N] [--hw] [--seed N] [--skipped N]
- *         [--early NS] [--clocks NS] [--unsynced N]
+ *         [--early NS] [--clocks NS] [--unsynced N] [--tx-late N] [--tx-unsynced N]
+ *         [--tx-deadline NS] [--tx-sla PPB] [--rx-deadline NS] [--rx-sla PPB]
  * Every N-th frame (of each stream) is lost, doubled, swapped with its successor, 1 ms late, or received
  * while not in sync (and 37 s off); --skipped: the sender skipped one before each N-th. --early: the receiver's clock
  * is behind by that much; --clocks: both logs
- * carry sync records that tell such an offset from the master.
+ * carry sync records that tell such an offset from the master. --tx-late, --tx-unsynced: every N-th frame left 1 ms after its
+ * launch, or while the sender was not in sync. The others are the bars that the logs name.
  * makelog --wake FILE --frames N ...   and   makelog --sync FILE --frames N ...
  */
 #include <errno.h>
@@ -26,7 +28,8 @@
 static struct {
 	const char *tx, *rx, *wake, *sync;
 	uint64_t frames, streams, cycle, run, lose, duplicate, reorder, late, skip_first, skip_last,
-		seed, offset, early, clocks, unsynced, skipped;
+		seed, offset, early, clocks, unsynced, skipped, tx_late, tx_unsynced, tx_deadline,
+		tx_sla, rx_deadline, rx_sla;
 	bool hw;
 } o = { .frames = 1000, .streams = 1, .cycle = 1000000, .run = 0x1234abcd, .seed = 1 };
 
@@ -50,9 +53,17 @@ static struct log_writer *create(const char *path, enum record_kind kind)
 					"options", "cycle_ns", (json_int_t)o.cycle, "lead_ns",
 					(json_int_t)100000, "pacing", "timer", "streams", "id", 0,
 					"dest", "91:e0:f0:00:fe:00", "size", 64);
+	uint64_t deadline = kind == RECORD_RX ? o.rx_deadline : o.tx_deadline;
+	uint64_t sla = kind == RECORD_RX ? o.rx_sla : o.tx_sla;
+	json_t *options = json_object_get(description, "options");
 	struct error err = ERROR_INIT;
-	struct log_writer *log = log_create(path, kind, description, &err);
+	struct log_writer *log;
 
+	if (deadline)
+		json_object_set_new(options, "deadline_ns", json_integer((json_int_t)deadline));
+	if (sla)
+		json_object_set_new(options, "sla_ppb", json_integer((json_int_t)sla));
+	log = log_create(path, kind, description, &err);
 	if (!log)
 		die(&err);
 	json_decref(description);
@@ -92,10 +103,12 @@ static struct tx_record tx_of(uint64_t seq, uint64_t stream)
 		.wake = wake,
 		.submit = wake + 3000 + (int64_t)(h >> 20 & 1023),
 		.tx_sched = launch - 2000,
-		.tx_sw = launch + (int64_t)(h >> 32 & 2047) - 200,
+		.tx_sw = launch + (int64_t)(h >> 32 & 2047) - 200 +
+			 (every(o.tx_late, seq) ? 1000000 : 0),
 		.tx_hw = o.hw ? launch + (int64_t)(h >> 48 & 63) : STAMP_NONE,
 		.stream = (uint16_t)stream,
-		.status = TX_SENT | (seq + 1 == o.frames ? TX_LAST : 0),
+		.status = TX_SENT | (seq + 1 == o.frames ? TX_LAST : 0) |
+			  (every(o.tx_unsynced, seq) ? TX_UNSYNCED : 0),
 		.run = (uint32_t)o.run,
 	};
 }
@@ -255,6 +268,12 @@ int main(int argc, char **argv)
 		{ "clocks", &o.clocks },
 		{ "unsynced", &o.unsynced },
 		{ "skipped", &o.skipped },
+		{ "tx-late", &o.tx_late },
+		{ "tx-unsynced", &o.tx_unsynced },
+		{ "tx-deadline", &o.tx_deadline },
+		{ "tx-sla", &o.tx_sla },
+		{ "rx-deadline", &o.rx_deadline },
+		{ "rx-sla", &o.rx_sla },
 	};
 	enum {
 		NUMBER_COUNT = sizeof(numbers) / sizeof(numbers[0])

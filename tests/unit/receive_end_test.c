@@ -167,15 +167,92 @@ static void of_nothing_received_there_is_no_verdict(void **state)
 	assert_false(judge(0, 0.5).judged);
 }
 
-static void without_a_stamp_no_frame_is_in_time(void **state)
+static void without_a_stamp_no_frame_is_known_to_be_in_time(void **state)
 {
 	struct rx_record record = { .launch = MS, .stream = 1, .run = 1, .size = 60 };
 
 	(void)state;
 	rx_metrics_add(metrics, &record, NULL);
-	assert_int_equal(judge(5000, 0).missed, 1);
+	assert_int_equal(judge(5000, 0).missed, 0);
+	assert_int_equal(judge(5000, 0).unjudged, 1);
 	assert_false(judge(5000, 0).met);
+	assert_false(judge(5000, 0).known);
 	assert_true(judge(0, 1).met);
+}
+
+static void frames_of_an_untrusted_clock_are_not_judged(void **state)
+{
+	struct rx_record record = { .launch = MS,
+				    .rx_xdp = MS + 100,
+				    .stream = 1,
+				    .run = 1,
+				    .size = 60,
+				    .flags = RX_UNSYNCED };
+	struct verdict verdict;
+
+	(void)state;
+	metrics->options.deadline_ns = 5000;
+	for (uint64_t seq = 0; seq < 990; seq++)
+		add(1, 1, seq, seq == 7 ? 5001 : 5000, MS);
+	for (record.seq = 990; record.seq < 1000; record.seq++)
+		rx_metrics_add(metrics, &record, NULL);
+	verdict = judge(5000, 0.99);
+	assert_int_equal(verdict.missed, 1);
+	assert_int_equal(verdict.unjudged, 10);
+	/* ten may be late: one of them decides */
+	assert_false(verdict.known);
+	assert_false(verdict.met);
+	assert_true(judge(5000, 0.989).met);
+	assert_true(judge(5000, 0.989).known);
+	/* missed whatever they were */
+	assert_true(judge(5000, 0.9995).known);
+	assert_false(judge(5000, 0.9995).met);
+	/* that they came is known */
+	assert_true(judge(0, 1).met);
+	assert_int_equal(judge(0, 1).unjudged, 0);
+}
+
+static void late_frames_are_known_though_their_records_are_lost(void **state)
+{
+	struct receiver_exact exact = {
+		.run = 1, .stream = 1, .frames = 1000, .unique = 1000, .records_lost = 900
+	};
+
+	(void)state;
+	metrics->options.deadline_ns = 5000;
+	for (uint64_t seq = 0; seq < 1000; seq += 10)
+		add(1, 1, seq, 100, MS);
+	for (int i = 0; i < 1000; i++)
+		histogram_add(&exact.latency, i < 4 ? 100000 : i < 10 ? 5010 : 100, 1, 1);
+	rx_correct(metrics, SOURCE_XDP, &exact);
+	/* of a value in the deadline's bucket (4992 to 5119) the kernel does not know */
+	assert_int_equal(judge(5000, 0).late, 4);
+	assert_int_equal(judge(5000, 0).unjudged, 6);
+	assert_true(judge(5000, 0.99).met);
+	assert_false(judge(5000, 0.991).known);
+	assert_true(judge(5000, 0.997).known);
+	histogram_free(&exact.latency);
+}
+
+static void with_duplicates_the_records_alone_tell_what_was_late(void **state)
+{
+	struct receiver_exact exact = { .run = 1,
+					.stream = 1,
+					.frames = 1000,
+					.unique = 999,
+					.duplicate = 1,
+					.records_lost = 900 };
+
+	(void)state;
+	metrics->options.deadline_ns = 5000;
+	for (uint64_t seq = 0; seq < 1000; seq += 10)
+		add(1, 1, seq, 100, MS);
+	for (int i = 0; i < 1000; i++)
+		histogram_add(&exact.latency, i ? 100 : 100000, 1, 1);
+	rx_correct(metrics, SOURCE_XDP, &exact);
+	assert_int_equal(judge(5000, 0).late, 0);
+	assert_int_equal(judge(5000, 0).unjudged, 899);
+	histogram_free(&exact.latency);
 }
 
 static void the_kernel_corrects_what_records_missed(void **state)
@@ -289,7 +366,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(forged_frames_do_not_keep_it_waiting, begin, end),
 		cmocka_unit_test_setup_teardown(bars_are_judged, begin, end),
 		cmocka_unit_test_setup_teardown(a_lost_frame_is_not_in_time, begin, end),
-		cmocka_unit_test_setup_teardown(without_a_stamp_no_frame_is_in_time, begin, end),
+		cmocka_unit_test_setup_teardown(without_a_stamp_no_frame_is_known_to_be_in_time,
+						begin, end),
+		cmocka_unit_test_setup_teardown(frames_of_an_untrusted_clock_are_not_judged, begin,
+						end),
+		cmocka_unit_test_setup_teardown(late_frames_are_known_though_their_records_are_lost,
+						begin, end),
+		cmocka_unit_test_setup_teardown(
+			with_duplicates_the_records_alone_tell_what_was_late, begin, end),
 		cmocka_unit_test_setup_teardown(of_nothing_received_there_is_no_verdict, begin,
 						end),
 		cmocka_unit_test_setup_teardown(the_kernel_corrects_what_records_missed, begin,

@@ -94,6 +94,79 @@ static void one_stamp_in_n_speaks_for_all(void **state)
 	tx_metrics_free(metrics);
 }
 
+static void frames_of_an_untrusted_clock_are_not_judged(void **state)
+{
+	struct verdict v;
+
+	(void)state;
+	begin(100);
+	for (int i = 0; i < 90; i++) /* one in ten is stamped, none late */
+		add(TX_SENT, i % 10 ? INT64_MIN : 0);
+	for (int i = 0; i < 9; i++)
+		add(TX_SENT | TX_UNSYNCED, 500);
+	/* never left: no question of when */
+	add(TX_SENT | TX_MISSED | TX_UNSYNCED, INT64_MIN);
+	v = judge(0.95);
+	assert_int_equal(v.missed, 1);
+	assert_int_equal(v.late, 0);
+	assert_int_equal(v.unjudged, 9);
+	assert_false(v.known);
+	assert_false(v.met);
+	assert_true(judge(0.9).met);
+	assert_true(judge(1).known);
+	assert_false(judge(1).met);
+	tx_metrics_free(metrics);
+}
+
+static void what_is_not_known_is_told(void **state)
+{
+	struct verdict v = { .due = 1000,
+			     .missed = 1,
+			     .unjudged = 5000,
+			     .source = SOURCE_HW,
+			     .limit = { .from = LIMIT_TX_LOG,
+					.of = LIMIT_OF_LAUNCH_ERROR,
+					.deadline_ns = 50000,
+					.sla = 0.999 } };
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	json_t *o;
+
+	(void)state;
+	verdict_finish(&v, 50000, 0.999);
+	assert_int_equal(v.unjudged, 999);
+	v.unjudged = 9;
+	verdict_finish(&v, 50000, 0.999);
+	verdict_print(out, &v);
+	v.other = (struct verdict_limit){ .of = LIMIT_OF_LATENCY, .sla = 0.5 };
+	verdict_print(out, &v);
+	fclose(out);
+	assert_string_equal(text,
+			    "\nVerdict: NOT KNOWN: 1 of 1000 not in time (0.1 %), 9 not judged "
+			    "(0.9 %: clock not in "
+			    "sync, or no stamp), 99 % in time, demanded 99.9 %\n"
+			    "  limit from the sender's log: launch error at most 50us, 99.9 %\n"
+			    "\nVerdict: NOT KNOWN: 1 of 1000 not in time (0.1 %), 9 not judged "
+			    "(0.9 %: clock not in "
+			    "sync, or no stamp), 99 % in time, demanded 99.9 %\n"
+			    "  limit from the sender's log: launch error at most 50us, 99.9 %; the "
+			    "sender's log has "
+			    "another: no deadline, 50 %\n");
+	free(text);
+	o = verdict_json(&v);
+	assert_string_equal(json_string_value(json_object_get(o, "is")), "not known");
+	assert_true(json_is_false(json_object_get(o, "met")));
+	assert_int_equal(json_integer_value(json_object_get(o, "unjudged")), 9);
+	assert_string_equal(json_string_value(json_object_get(json_object_get(o, "limit"), "from")),
+			    "tx log");
+	json_decref(o);
+	/* without a deadline there is nothing to judge but whether it came */
+	verdict_finish(&v, 0, 0.999);
+	assert_true(v.met);
+	assert_int_equal(v.unjudged, 0);
+}
+
 static void it_is_told_in_one_line(void **state)
 {
 	struct verdict v = { .due = 1000, .missed = 2000, .late = 3, .source = SOURCE_HW };
@@ -126,7 +199,9 @@ int main(void)
 		cmocka_unit_test(what_was_not_sent_or_late_is_missed),
 		cmocka_unit_test(without_a_bar_nothing_is_judged),
 		cmocka_unit_test(one_stamp_in_n_speaks_for_all),
+		cmocka_unit_test(frames_of_an_untrusted_clock_are_not_judged),
 		cmocka_unit_test(it_is_told_in_one_line),
+		cmocka_unit_test(what_is_not_known_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
