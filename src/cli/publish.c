@@ -380,7 +380,8 @@ int cmd_publish(int argc, char **argv)
 	}
 	if (line->config && config_file_open(line->config, &config, &err) < 0)
 		goto out;
-	if (publish_convert(&line->texts, line->config ? &config : NULL, &request, &err) < 0)
+	if (publish_convert(&line->texts, line->config ? &config : NULL, &request, &err) < 0 ||
+	    publish_schedule_check(&config, &err) < 0)
 		goto out;
 	request.publisher.argv = argv;
 	if (publish_schedule_begin(line->config ? &config : NULL, line->config, request.apply,

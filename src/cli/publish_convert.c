@@ -2,6 +2,7 @@
 /* From the texts of the publisher's options to what the engine takes. */
 #include <errno.h>
 #include <linux/types.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,11 @@ struct conversion {
 	const struct config_file *file;
 	struct publish_request *request;
 	struct error *err;
+	/*
+	 * The file by itself, though the command line overrides some of it: each value must be one that the option can have.
+	 * What only goes, or does not go, with another one is asked of what counts in the end.
+	 */
+	bool alone;
 	char what[YAML_WHAT];
 };
 
@@ -83,7 +89,7 @@ static int convert_length(struct conversion *c)
 	int64_t time = 0;
 
 	p->cycles = UINT64_MAX;
-	if (given(c, PUBLISH_COUNT) && given(c, PUBLISH_DURATION)) {
+	if (!c->alone && given(c, PUBLISH_COUNT) && given(c, PUBLISH_DURATION)) {
 		/* the command line wins over the file, but two of one place contradict each other */
 		if (!c->line->value[PUBLISH_COUNT] == !c->line->value[PUBLISH_DURATION])
 			return error_input(c->err, "--count and --duration: give one of them");
@@ -94,7 +100,7 @@ static int convert_length(struct conversion *c)
 	if (count && (!time || c->line->value[PUBLISH_COUNT])) {
 		p->cycles = count;
 	} else if (time) {
-		if (time < p->cycle_ns)
+		if (time < p->cycle_ns && !c->alone)
 			return error_input(
 				c->err,
 				"%s %s is shorter than the cycle (%s): no frame would be sent",
@@ -109,10 +115,10 @@ static int convert_iface(struct conversion *c)
 	struct publisher_options *p = &c->request->publisher;
 	const char *text = given(c, PUBLISH_IFACE);
 
-	if (!text)
+	if (!text && !c->alone)
 		return error_input(
 			c->err, "--iface: which interface? `ip link` lists them (tsnpub --help)");
-	snprintf(p->ifname, sizeof(p->ifname), "%s", text);
+	snprintf(p->ifname, sizeof(p->ifname), "%s", text ? text : "");
 	if (!given(c, PUBLISH_CYCLE))
 		return error_input(
 			c->err,
@@ -191,7 +197,7 @@ static int convert_sync(struct conversion *c)
 static int convert_realtime(struct conversion *c)
 {
 	struct publisher_options *p = &c->request->publisher;
-	uint64_t priority = 80;
+	uint64_t priority = 80, cpu;
 	const char *text;
 
 	p->realtime = (struct realtime_request){ .policy = REALTIME_FIFO,
@@ -204,6 +210,11 @@ static int convert_realtime(struct conversion *c)
 		return -1;
 	p->realtime.priority = (int)priority;
 	text = given(c, PUBLISH_CPU);
+	/* a file of a larger machine may name one that is not here */
+	if (c->alone)
+		return text && parse_number(c->what, text, 0, CPU_SETSIZE - 1, &cpu, c->err) < 0
+			       ? -1
+			       : 0;
 	if (text && realtime_parse_cpu(c->what, text, &p->realtime.cpu, c->err) < 0)
 		return -1;
 	if (text && p->realtime.policy == REALTIME_DEADLINE)
@@ -212,13 +223,21 @@ static int convert_realtime(struct conversion *c)
 				   "(sched_setattr(2)); use a "
 				   "cpuset, or --policy fifo",
 				   c->what, text);
-	if (flag(c, PUBLISH_BLAME, &c->request->blame) < 0 ||
-	    duration(c, PUBLISH_BLAME_OVER, 1, CYCLE_MAX_NS, &c->request->blame_over_ns) < 0)
+	return 0;
+}
+
+static int convert_switches(struct conversion *c)
+{
+	struct publish_request *request = c->request;
+
+	if (flag(c, PUBLISH_BLAME, &request->blame) < 0 ||
+	    duration(c, PUBLISH_BLAME_OVER, 1, CYCLE_MAX_NS, &request->blame_over_ns) < 0)
 		return -1;
-	if (c->request->blame_over_ns && !c->request->blame)
+	if (request->blame_over_ns && !request->blame && !c->alone)
 		return error_input(c->err, "%s goes with --blame", c->what);
-	return flag(c, PUBLISH_APPLY, &c->request->apply) < 0 ? -1
-							      : flag(c, PUBLISH_STRICT, &p->strict);
+	return flag(c, PUBLISH_APPLY, &request->apply) < 0
+		       ? -1
+		       : flag(c, PUBLISH_STRICT, &request->publisher.strict);
 }
 
 static int convert_stamps(struct conversion *c)
@@ -390,7 +409,8 @@ static int convert_streams(struct conversion *c)
 	result = streams_from_text(what_stream, &source, texts, p->count, p->cycle_ns, p->streams,
 				   c->err);
 	for (unsigned i = 0; !result && i < p->count; i++)
-		if (p->streams[i].offset_ns == STREAM_ANYWHERE && !(c->file && c->file->schedule))
+		if (p->streams[i].offset_ns == STREAM_ANYWHERE && !c->alone &&
+		    !(c->file && c->file->schedule))
 			result = error_input(c->err,
 					     "%s 'anywhere': the publisher needs a time; `tsnpub "
 					     "schedule plan` finds one",
@@ -436,17 +456,47 @@ static int check_together(struct conversion *c)
 	return 0;
 }
 
+static int convert(struct conversion *c)
+{
+	memset(c->request, 0, sizeof(*c->request));
+	if (convert_iface(c) < 0 || convert_length(c) < 0 || convert_frames(c) < 0 ||
+	    convert_timing(c) < 0 || convert_sync(c) < 0 || convert_realtime(c) < 0 ||
+	    convert_switches(c) < 0 || convert_stamps(c) < 0 || convert_results(c) < 0 ||
+	    (!c->alone && check_together(c) < 0))
+		return -1;
+	return convert_streams(c);
+}
+
+/* A wrong value must not lie in wait until the day on which the command line does not override it. */
+static int check_file(const struct publish_texts *line, const struct config_file *file,
+		      struct error *err)
+{
+	struct publish_texts cycle = { 0 };
+	struct publish_request unused;
+	struct conversion c = {
+		.line = &cycle, .file = file, .request = &unused, .err = err, .alone = true
+	};
+	int result;
+
+	/* what lies within the cycle needs one */
+	if (!file->texts.value[PUBLISH_CYCLE])
+		cycle.value[PUBLISH_CYCLE] = line->value[PUBLISH_CYCLE];
+	if (!given(&c, PUBLISH_CYCLE))
+		return 0;
+	result = convert(&c);
+	publish_request_free(&unused);
+	return result;
+}
+
 int publish_convert(const struct publish_texts *line, const struct config_file *file,
 		    struct publish_request *request, struct error *err)
 {
 	struct conversion c = { .line = line, .file = file, .request = request, .err = err };
 
 	memset(request, 0, sizeof(*request));
-	if (convert_iface(&c) < 0 || convert_length(&c) < 0 || convert_frames(&c) < 0 ||
-	    convert_timing(&c) < 0 || convert_sync(&c) < 0 || convert_realtime(&c) < 0 ||
-	    convert_stamps(&c) < 0 || convert_results(&c) < 0 || check_together(&c) < 0)
+	if (file && check_file(line, file, err) < 0)
 		return -1;
-	return convert_streams(&c);
+	return convert(&c);
 }
 
 void publish_request_free(struct publish_request *request)

@@ -16,6 +16,22 @@
 
 #define CARRIER_NS (15 * NSEC_PER_SEC)
 
+int publish_schedule_check(const struct config_file *config, struct error *err)
+{
+	struct schedule_file file;
+	bool has_cycle = config->texts.value[PUBLISH_CYCLE];
+
+	for (unsigned i = 0; i < config->texts.stream_count; i++)
+		has_cycle |= config->texts.streams[i].period != NULL;
+	/* what lies within the cycle needs one, and the command line's is not the schedule's */
+	if (!config->schedule || !has_cycle)
+		return 0;
+	if (schedule_file_convert(config, &file, err))
+		return -1;
+	free(file.streams);
+	return 0;
+}
+
 /* The streams of the command line, under the file's schedule. */
 static int load(const struct config_file *config, const struct publisher_options *publisher,
 		struct schedule_ready *ready, struct error *err)

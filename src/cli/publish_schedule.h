@@ -19,6 +19,11 @@ struct publish_schedule {
 };
 
 /*
+ * Is a schedule in the file one, though it is not asked to be applied? `config` may be empty. 0, or -1 with the error.
+ */
+int publish_schedule_check(const struct config_file *config, struct error *err);
+
+/*
  * Before the publisher opens. `config` may be NULL. `apply`: --apply. Streams whose offset is STREAM_ANYWHERE get the
  * planned one. Warns of streams outside their slots, and refuses them with --strict. Returns 0, or -1 with the error.
  */

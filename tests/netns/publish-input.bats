@@ -102,6 +102,11 @@ teardown() {
 	truncate -s 100M "$work/c.yaml"
 	refused 2 "larger than" --config "$work/c.yaml"
 	refused 2 "$work/none.yaml" --config "$work/none.yaml"
+	# wholly, also what the command line overrides and what is not asked for
+	config 'cycle: 1ms\npriority: 9\n'
+	refused 2 "c.yaml: line 2: priority '9'" --config "$work/c.yaml" --priority 3
+	config 'cycle: 1ms\nschedule:\n  mode: anything\n'
+	refused 2 "c.yaml: line 3: schedule.mode 'anything'" --config "$work/c.yaml"
 	config ''
 	refused 2 "the file is empty" --config "$work/c.yaml"
 	config 'count: 5\ncycle: 2ms\nquiet: true\njson: true\nstreams:\n- id: 4\n  size: 90\n- id: 5\n  every: 5\n'

@@ -238,6 +238,25 @@ static void wrong_values_are_named_with_place_reason_and_fix(void **state)
 		  "f.yaml: line 3: size '10'" },
 		{ "--size 10", "iface: eth0\ncycle: 1ms\nstreams:\n- id: 1\n  size: 70\n",
 		  "--size '10'" },
+		/* also where the command line says something else */
+		{ "-i eth0 -c 1ms", "cycle: 5\n",
+		  "f.yaml: line 1: cycle '5': a time needs a unit" },
+		{ "-i eth0 -c 1ms -p 3", "priority: 9\n", "f.yaml: line 1: priority '9'" },
+		{ "-i eth0 -c 1ms --stream id=1", "streams:\n- id: 1\n  size: 10\n",
+		  "f.yaml: line 3: streams[0].size '10'" },
+		{ "-i eth0 -c 1ms --offset 0ns", "cycle: 1ms\noffset: 2ms\n",
+		  "f.yaml: line 2: offset '2ms'" },
+		{ "-i eth0 -c 1ms --offset 0ns", "offset: 2ms\n", "f.yaml: line 1: offset '2ms'" },
+		{ "-i eth0 -c 1ms -n 5", "duration: 5\n", "f.yaml: line 1: duration '5'" },
+		{ "-i eth0 -c 1ms --sla 99%", "sla: 99\n", "f.yaml: line 1: sla '99'" },
+		{ "-i eth0 -c 1ms --strict", "strict: maybe\n", "f.yaml: line 1: strict 'maybe'" },
+		{ "-i eth0 -c 1ms --cpu 0", "cpu: first\n", "f.yaml: line 1: cpu 'first'" },
+		{ "-i eth0 -c 1ms --policy rr", "policy: fast\n", "f.yaml: line 1: policy 'fast'" },
+		{ "-i eth0 -c 1ms --timestamps none", "timestamps: gps\n",
+		  "f.yaml: line 1: timestamps 'gps'" },
+		{ "-i eth0 -c 1ms --sync ignore", "sync: perhaps\n",
+		  "f.yaml: line 1: sync 'perhaps'" },
+		{ "-i eth0 -c 1ms --log x", "log: ''\n", "f.yaml: line 1: log: an empty" },
 		{ "", "iface: eth0\ncycle: 1ms\n---\ncycle: 2ms\n", "second document" },
 	};
 
@@ -249,6 +268,38 @@ static void wrong_values_are_named_with_place_reason_and_fix(void **state)
 			fail_msg("'%s' '%s' says: %s", cases[i].line,
 				 cases[i].file ? cases[i].file : "", err.text);
 		assert_null(strchr(err.text, '\n'));
+		done();
+	}
+}
+
+/* What does not go together in a file may be what the command line is there for. */
+static void the_line_mends_what_does_not_go_together(void **state)
+{
+	static const struct {
+		const char *line, *file;
+	} cases[] = {
+		{ "-n 5", "count: 7\nduration: 1s\n" },
+		{ "--blame", "blame-over: 50us\n" },
+		{ "--policy fifo", "policy: other\nrt-priority: 50\n" },
+		{ "--cpu 0", "cpu: 1000\n" },
+		{ "--policy fifo --cpu 0", "policy: deadline\ncpu: 1\n" },
+		{ "--duration 1s", "duration: 1us\n" },
+		{ "--spin 20us", "spin: 5ms\n" },
+		{ "--timestamps sw", "timestamps: none\ntimestamp-every: 5\n" },
+		{ "--offset 10us", "offset: anywhere\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char given[128], file[128];
+
+		snprintf(given, sizeof(given), "-i eth0 %s", cases[i].line);
+		snprintf(file, sizeof(file), "cycle: 1ms\n%s", cases[i].file);
+		if (convert(given, file))
+			fail_msg("'%s' '%s': %s", given, file, err.text);
+		done();
+		/* and without it, it is refused */
+		assert_int_equal(convert("-i eth0", file), -1);
 		done();
 	}
 }
@@ -279,6 +330,7 @@ int main(void)
 		cmocka_unit_test(every_option_arrives),
 		cmocka_unit_test(the_line_wins_over_the_file),
 		cmocka_unit_test(wrong_values_are_named_with_place_reason_and_fix),
+		cmocka_unit_test(the_line_mends_what_does_not_go_together),
 		cmocka_unit_test(as_many_streams_as_there_may_be),
 	};
 
