@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "engine/publisher_private.h"
 #include "host/capability.h"
+#include "host/link.h"
 
 #define COLLECT_MAX_NS (20 * NSEC_PER_MSEC)
 #define COLLECT_MIN_NS (1 * NSEC_PER_MSEC)
@@ -79,13 +80,28 @@ void publisher_give_record(void *context, const void *held, bool lost)
 	take(context, &record);
 }
 
+/*
+ * Was a frame that the kernel refused lost to the link? Who follows the link may learn of it only later: then the
+ * interface itself is asked, if it was not since that frame.
+ */
+static bool lost_to_link(struct publisher *p, int64_t submit)
+{
+	if (atomic_load(&p->control.link_down))
+		return true;
+	if (submit >= p->link_asked) {
+		p->link_asked = tai_now_ns();
+		p->link_ran = link_runs(p->transmit->settings.ifindex);
+	}
+	return !p->link_ran;
+}
+
 void publisher_take_record(void *context, const struct tx_record *taken)
 {
 	struct publisher *p = context;
 	struct tx_record record = *taken;
 
 	/* an interface that is being removed refuses frames, for lack of room it says, before it is seen to be down */
-	if (record.status & TX_REFUSED && atomic_load(&p->control.link_down))
+	if (record.status & TX_REFUSED && lost_to_link(p, record.submit))
 		record.status = (uint16_t)((record.status & ~TX_REFUSED) | TX_LINK_DOWN);
 	if (p->hold)
 		sync_hold_put(p->hold, &record, clock_now_ns(CLOCK_MONOTONIC));

@@ -54,6 +54,8 @@ struct publisher {
 	struct tx_metrics *metrics;
 	struct publisher_recent recent;
 	int64_t recent_wake; /* wake-up counted last */
+	int64_t link_asked; /* TAI: when the interface was asked last, for a refused frame */
+	bool link_ran; /* its answer */
 	_Atomic uint64_t unattributed;
 	struct spsc notes; /* collecting -> caller: struct publisher_note */
 

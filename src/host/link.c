@@ -7,7 +7,9 @@
 #include <linux/rtnetlink.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 static uint32_t get_u32(const struct nlattr *attr)
 {
@@ -104,6 +106,20 @@ int link_get(struct netlink *nl, const char *name, struct link_info *link, struc
 	if (!link->index)
 		return error_system(err, "interface '%s': the kernel gave no answer", name);
 	return 0;
+}
+
+bool link_runs(int index)
+{
+	struct ifreq request = { .ifr_ifindex = index };
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool runs;
+
+	/* the kernel asks any kind of socket for no more than its network namespace */
+	runs = fd >= 0 && !ioctl(fd, SIOCGIFNAME, &request) && !ioctl(fd, SIOCGIFFLAGS, &request) &&
+	       (request.ifr_flags & IFF_UP) && (request.ifr_flags & IFF_RUNNING);
+	if (fd >= 0)
+		close(fd);
+	return runs;
 }
 
 struct link_monitor {

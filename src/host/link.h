@@ -41,6 +41,9 @@ bool link_name_is_good(const char *name);
  */
 int link_get(struct netlink *nl, const char *name, struct link_info *link, struct error *err);
 
+/* Is the interface of that index there, switched on, and its link as well? Needs no privileges, and waits for no one. */
+bool link_runs(int index);
+
 /* Pure: an RTM_NEWLINK or RTM_DELLINK message. Returns 0, or -EBADMSG. */
 int link_parse(const struct nlmsghdr *message, struct link_info *link);
 

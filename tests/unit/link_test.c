@@ -104,12 +104,29 @@ static void names_that_steer_a_terminal_are_none(void **state)
 		assert_false(link_name_is_good(bad[i]));
 }
 
+/* As the kernel tells it in a message, whatever state this machine's own interface is in; of none it is not so. */
+static void a_link_is_asked_for_itself(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct netlink *nl = netlink_open(NETLINK_ROUTE, &err);
+	struct link_info link;
+
+	(void)state;
+	assert_non_null(nl);
+	assert_int_equal(link_get(nl, "lo", &link, &err), 0);
+	assert_int_equal(link_runs(link.index), link.running);
+	assert_false(link_runs(INT32_MAX));
+	assert_false(link_runs(0));
+	netlink_close(nl);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_message_is_read),
 		cmocka_unit_test(damaged_messages_do_no_harm),
 		cmocka_unit_test(names_that_steer_a_terminal_are_none),
+		cmocka_unit_test(a_link_is_asked_for_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
