@@ -82,7 +82,8 @@ static int create_log(struct publisher *p, struct error *err)
 	return p->log ? 0 : -1;
 }
 
-static int start_threads(struct publisher *p, struct error *err)
+/* The cyclic thread, and what needs privileges, or the description of what is in force. */
+static int start_cyclic(struct publisher *p, struct error *err)
 {
 	const struct realtime *rt = &p->setup.realtime;
 	int result;
@@ -99,6 +100,14 @@ static int start_threads(struct publisher *p, struct error *err)
 	if (create_log(p, err) < 0)
 		return -1;
 	keep_off(rt->cpu);
+	return 0;
+}
+
+/* The others, which have no more privileges than this one. */
+static int start_helpers(struct publisher *p, struct error *err)
+{
+	int result;
+
 	result = realtime_thread_create(&p->collecting_thread, publisher_collect, p, 0);
 	if (result)
 		return error_errno(err, result, "cannot start the collecting thread");
@@ -112,7 +121,7 @@ static int start_threads(struct publisher *p, struct error *err)
 	return 0;
 }
 
-/* Ends what start_threads() has begun, as far as it got. */
+/* Ends what start_cyclic() and start_helpers() have begun, as far as they got. */
 static void join_threads(struct publisher *p, bool failed)
 {
 	if (failed) {
@@ -331,16 +340,20 @@ int publisher_run(struct publisher *p, const struct publisher_events *events, st
 
 	result = open_descriptors(p, err);
 	if (!result)
-		result = start_threads(p, err);
+		result = start_cyclic(p, err);
+	if (!result) {
+		if (p->hwtstamp && hwtstamp_will_restore(p->hwtstamp))
+			keep |= 1ULL << CAP_NET_ADMIN;
+		/* before there are more threads: what has been said to run has no more than it needs, each of them */
+		if (capability_keep_only(keep, &restore_err) < 0)
+			say(&run, true, "%s", restore_err.text);
+		result = start_helpers(p, err);
+	}
 	if (result) {
 		join_threads(p, true);
 		realtime_release(&p->setup.realtime);
 		return result;
 	}
-	if (p->hwtstamp && hwtstamp_will_restore(p->hwtstamp))
-		keep |= 1ULL << CAP_NET_ADMIN;
-	if (capability_keep_only(keep, &restore_err) < 0)
-		say(&run, true, "%s", restore_err.text);
 	/* after the capabilities are gone, and off the cyclic thread's CPU: its thread inherits both */
 	result = sync_guard_watch(p->sync, p->setup.run, &p->control.unsynced, &p->control.paused,
 				  p->wake_fd, err);
