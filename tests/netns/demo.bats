@@ -4,12 +4,12 @@
 
 bats_require_minimum_version 1.5.0
 
+load wait.bash
+
 setup() {
 	[ "$(id -u)" = 0 ] || skip 'needs root (network namespaces)'
 	tsnpub=$BATS_TEST_DIRNAME/../../build/tsnpub
 	export TMPDIR=$BATS_TEST_TMPDIR
-	interfaces=$(ip -o link | sort)
-	namespaces=$(ip netns list | sort)
 }
 
 # no process, namespace, interface or file of it is there any more
@@ -25,8 +25,10 @@ nothing_left() {
 @test 'one joined report of what was sent and received' {
 	run --separate-stderr "$tsnpub" demo --duration 1s --cycle 10ms --json
 	[ "$status" = 0 ]
-	sent=$(jq '.tx.sent.sent + .tx.sent.skipped' <<<"$output")
-	[ "$sent" = 100 ]
+	# a skipped last cycle is made up for by one more frame
+	due=$(jq .tx.sent.due <<<"$output")
+	[ "$due" -ge 100 ] && [ "$due" -le 116 ]
+	[ "$(jq '.tx.sent.sent + .tx.sent.skipped' <<<"$output")" = "$due" ]
 	[ "$(jq '.tx.sent.sent' <<<"$output")" = "$(jq '.rx.received.frames' <<<"$output")" ]
 	[ "$(jq '.rx.received.lost' <<<"$output")" = 0 ]
 	# the latency is measured, by XDP
@@ -40,16 +42,15 @@ nothing_left() {
 	[ "$status" = 0 ]
 	run --separate-stderr "$tsnpub" report "$BATS_TEST_TMPDIR"/kept/*.tsnlog --json
 	[ "$status" = 0 ]
-	[ "$(jq '.tx.sent.due' <<<"$output")" = 20 ]
+	due=$(jq '.tx.sent.due' <<<"$output")
+	[ "$due" -ge 20 ] && [ "$due" -le 36 ]
 }
 
 @test 'SIGTERM ends it early, with the report, and leaves nothing' {
 	"$tsnpub" demo --duration 60s --cycle 10ms >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
 	demo=$!
-	for _ in $(seq 100); do
-		sleep 0.1
-		[ "$(stat -c %s "$TMPDIR"/tsnpub-demo-*/tx.tsnlog 2>/dev/null || echo 0)" -lt 8192 ] || break
-	done
+	has_records() { larger "$(echo "$TMPDIR"/tsnpub-demo-*/tx.tsnlog)" 4096; }
+	eventually has_records
 	kill -TERM "$demo"	# a shell's background process ignores SIGINT
 	status=0
 	wait "$demo" || status=$?
@@ -59,22 +60,25 @@ nothing_left() {
 }
 
 @test 'a signal while it waits for the receiver is 128 + N too' {
-	"$tsnpub" demo --duration 60s --cycle 10ms >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
-	demo=$! receiver=
-	for ((i = 0; i < 100000; i++)); do
-		read -r -a children <"/proc/$demo/task/$demo/children" || true
-		for child in "${children[@]}"; do
-			# a namespace's first process, or the receiver
-			{ read -r -d '' _ && read -r -d '' word; } 2>/dev/null <"/proc/$child/cmdline" || continue
-			[ "$word" != receive ] || receiver=$child
-		done
-		[ -z "$receiver" ] || break
-	done
-	# held there, it will not say that it is ready
-	kill -STOP "$receiver"
+	# the receiver alone asks which CPUs are possible, before it says that it is ready: a pipe there holds it
+	possible=/sys/devices/system/cpu/possible
+	mkfifo "$BATS_TEST_TMPDIR/held"
+	unshare -m sh -c "mount --bind '$BATS_TEST_TMPDIR/held' $possible && exec '$tsnpub' demo --duration 60s --cycle 10ms" \
+		>"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+	demo=$!
+	# returns once the receiver has come to it
+	exec 9>"$BATS_TEST_TMPDIR/held"
 	kill -TERM "$demo"
-	sleep 0.1
-	kill -CONT "$receiver"
+	# the demonstration, once it has seen that, hands it on; the receiver does not take signals yet
+	handed_on() {
+		for child in $(cat "/proc/$demo/task/$demo/children"); do
+			! grep -qs '^ShdPnd:.*[4-7c-f]...$' "/proc/$child/status" || return 0
+		done
+		return 1
+	}
+	eventually handed_on
+	cat $possible >&9
+	exec 9>&-
 	status=0
 	wait "$demo" || status=$?
 	[ "$status" = 143 ]
@@ -86,24 +90,17 @@ nothing_left() {
 @test 'SIGKILL leaves no process and no interface' {
 	"$tsnpub" demo --duration 60s --cycle 10ms >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
 	demo=$!
-	for _ in $(seq 100); do
-		sleep 0.1
-		[ ! -e "$TMPDIR"/tsnpub-demo-*/tx.tsnlog ] || break
-	done
+	has_log() { [ -e "$TMPDIR"/tsnpub-demo-*/tx.tsnlog ]; }
+	eventually has_log
 	children=$(cat "/proc/$demo/task/$demo/children")
 	[ -n "$children" ]
 	kill -KILL "$demo"
-	for _ in $(seq 100); do
-		alive=0
-		for child in $children; do
-			[ ! -d "/proc/$child" ] || grep -q '^State:.Z' "/proc/$child/status" || alive=1
-		done
-		[ "$alive" = 1 ] || break
-		sleep 0.1
+	for child in $children; do
+		dead() { grep -qs '^State:.Z' "/proc/$child/status" || [ ! -d "/proc/$child" ]; }
+		eventually dead
 	done
-	[ "$alive" = 0 ]
-	[ "$(ip -o link | sort)" = "$interfaces" ]
-	[ "$(ip netns list | sort)" = "$namespaces" ]
+	# nor a namespace: theirs have no names, and live as long as the processes in them
+	[ "$(ip -o link | grep -c tsnpub-)" = 0 ]
 }
 
 @test 'wrong input is refused in one line, and nothing is made' {

@@ -24,6 +24,7 @@
  * Ends on SIGTERM and removes PATH.
  */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -267,10 +268,16 @@ static ssize_t take_question(int fd, uint8_t *message, size_t size, struct socka
 				 .msg_iovlen = 1,
 				 .msg_control = control,
 				 .msg_controllen = sizeof(control) };
-	ssize_t length = recvmsg(fd, &header, 0);
-	const struct cmsghdr *cmsg = length < 0 ? NULL : CMSG_FIRSTHDR(&header);
+	struct pollfd fds = { .fd = fd, .events = POLLIN };
+	sigset_t none;
+	ssize_t length;
+	const struct cmsghdr *cmsg;
 	struct ucred sender = { 0 };
 
+	/* a signal is let in here alone: none comes between the looking for it and the waiting */
+	sigemptyset(&none);
+	length = ppoll(&fds, 1, NULL, &none) == 1 ? recvmsg(fd, &header, 0) : -1;
+	cmsg = length < 0 ? NULL : CMSG_FIRSTHDR(&header);
 	if (cmsg && cmsg->cmsg_type == SCM_CREDENTIALS)
 		memcpy(&sender, CMSG_DATA(cmsg), sizeof(sender));
 	*asker = sender.pid;
@@ -282,6 +289,7 @@ int main(int argc, char **argv)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	uint8_t message[2000];
+	sigset_t notify_signal;
 	const char *mode;
 	int fd;
 
@@ -302,6 +310,9 @@ int main(int argc, char **argv)
 	signal(SIGTERM, end);
 	/* it interrupts the waiting for a question */
 	sigaction(SIGUSR1, &(struct sigaction){ .sa_handler = on_notify }, NULL);
+	sigemptyset(&notify_signal);
+	sigaddset(&notify_signal, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &notify_signal, NULL);
 	puts("ready");
 	fflush(stdout);
 	if (!strcmp(mode, "deaf"))

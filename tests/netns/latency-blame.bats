@@ -63,8 +63,8 @@ says() {
 }
 
 @test "what is late is split completely, each part with what to do about it" {
-	# later than a nanosecond: all of them
-	"$TSNPUB" latency -n 300 --blame --blame-over 1ns --json --load builtin >"$out" 2>/dev/null
+	# later than a nanosecond: all of them, of which a machine that stalls sleeps through some hundreds
+	"$TSNPUB" latency -n 2000 --blame --blame-over 1ns --json --load builtin >"$out" 2>/dev/null
 	jq -e '.blame.late > 0 and (.blame.worst | length == 5) and
 		([.blame.worst[] | .late_ns == ([.parts[].ns] | add)] | all) and
 		([.blame.worst[].parts[].ns > 0] | all) and

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # tsnpub latency: wrong input, missing privileges, and what is left behind. No assertion on times: this machine is noisy.
 
+load wait.bash
+
 TSNPUB=${TSNPUB:-$BATS_TEST_DIRNAME/../../build/tsnpub}
 
 refused() { # STATUS TEXT ARGUMENT...: exit status, and one line on stderr that holds TEXT
@@ -77,36 +79,39 @@ refused() { # STATUS TEXT ARGUMENT...: exit status, and one line on stderr that 
 }
 
 @test "SIGINT ends it with a result, a closed log and nothing left" {
-	"$TSNPUB" latency --log "$BATS_TEST_TMPDIR/a.tsnlog" --load 'sleep 7654' >"$BATS_TEST_TMPDIR/out" 2>/dev/null 3>&- &
+	load="sleep 7654.$$" # this run's own
+	"$TSNPUB" latency --log "$BATS_TEST_TMPDIR/a.tsnlog" --load "$load" >"$BATS_TEST_TMPDIR/out" 2>/dev/null 3>&- &
 	pid=$!
-	sleep 1.5
+	# there are records
+	eventually larger "$BATS_TEST_TMPDIR/a.tsnlog" 4096
+	pgrep -xf "$load"
 	kill -INT $pid
 	wait $pid
 	grep -q '^Wake-ups' "$BATS_TEST_TMPDIR/out"
 	"$TSNPUB" report "$BATS_TEST_TMPDIR/a.tsnlog" | grep -q '^Wake-ups'
-	! pgrep -f 'sleep 7654' || false
+	! pgrep -xf "$load" || false
 }
 
 @test "a load does not outlive a SIGKILL" {
 	[ "$(id -u)" = 0 ] || skip "needs root"
-	"$TSNPUB" latency --load 'sleep 8765 & sleep 8765' >/dev/null 2>&1 3>&- &
+	load="sleep 8765.$$" # this run's own
+	"$TSNPUB" latency --load "$load & $load" >/dev/null 2>&1 3>&- &
 	pid=$!
-	for _ in $(seq 50); do
-		[ "$(pgrep -cf 'sleep 8765')" -lt 2 ] || break
-		sleep 0.1
-	done
+	both() { [ "$(pgrep -cxf "$load")" = 2 ]; }
+	eventually both
 	kill -9 $pid
 	wait $pid || true
-	for _ in $(seq 50); do
-		pgrep -f 'sleep 8765' >/dev/null || break
-		sleep 0.1
-	done
-	! pgrep -f 'sleep 8765' || false
+	eventually fails pgrep -xf "$load"
 }
 
 @test "a load that fails is said, and the measurement goes on" {
-	"$TSNPUB" latency -n 1500 --load 'exit 7' >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err"
-	grep -q 'it ended with status 7' "$BATS_TEST_TMPDIR/err"
+	"$TSNPUB" latency --load 'exit 7' >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
+	pid=$!
+	eventually grep -q 'it ended with status 7' "$BATS_TEST_TMPDIR/err"
+	# a live line of the time after
+	eventually larger "$BATS_TEST_TMPDIR/err" "$(stat -c %s "$BATS_TEST_TMPDIR/err")"
+	kill -INT $pid
+	wait $pid
 	grep -q '^Wake-ups' "$BATS_TEST_TMPDIR/out"
 }
 

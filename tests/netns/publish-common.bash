@@ -16,13 +16,10 @@ start_publisher() {
 	wait_for "cyclic thread"
 }
 
-# wait_for TEXT: until the publisher's messages hold it, 10 s at most
+# wait_for TEXT: until the publisher's messages hold it, or it has ended
 wait_for() {
-	for _ in $(seq 200); do
-		! grep -q -- "$1" "$work/tx.err" || return 0
-		kill -0 "$publisher" 2>/dev/null || break
-		sleep 0.05
-	done
+	said_or_ended() { grep -q -- "$1" "$work/tx.err" || ! kill -0 "$publisher" 2>/dev/null; }
+	eventually said_or_ended "$1"
 	grep -q -- "$1" "$work/tx.err" || { cat "$work/tx.err" >&2; return 1; }
 }
 

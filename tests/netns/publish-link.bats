@@ -17,6 +17,7 @@ teardown() {
 	sleep 0.2
 	in_tx ip link set vtx down
 	wait_for "vtx: the interface was switched off; frames are withheld"
+	wait_for "  link down [1-9]"
 	in_tx ip link set vtx up
 	wait_for "vtx: the link is back after"
 	sleep 0.2
@@ -34,6 +35,7 @@ teardown() {
 	sleep 0.2
 	in_rx ip link set vrx down
 	wait_for "vtx: the link was lost (no carrier)"
+	wait_for "  link down [1-9]"
 	in_rx ip link set vrx up
 	wait_for "vtx: the link is back after"
 	start_receiver --json
@@ -66,9 +68,11 @@ teardown() {
 
 @test "link: what an interface refuses while it is being removed is lost to the link" {
 	for _ in 1 2 3; do
-		start_publisher --cycle 31.25us --count 9600 --json
+		start_publisher --cycle 31.25us --json
 		sleep 0.1
 		in_rx ip link del vrx
+		wait_for "  link down [1-9]"
+		kill -INT "$publisher"
 		finish_publisher
 		[ "$(tx .sent.refused)" -eq 0 ]
 		[ "$(tx .sent.link_down)" -gt 0 ]

@@ -33,8 +33,8 @@ teardown() {
 	kill -KILL "$receiver"
 	wait "$receiver" || true
 	receiver=
-	sleep 0.1
-	[ "$(in_rx ip -j link show dev vrx | jq '.[0].xdp.prog.id // 0')" -eq 0 ]
+	detached() { [ "$(in_rx ip -j link show dev vrx | jq '.[0].xdp.prog.id // 0')" -eq 0 ]; }
+	eventually detached
 }
 
 # Waits until the log holds $1 records: it is written once a second.

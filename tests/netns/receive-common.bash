@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Shared by the receiver's tests: two namespaces joined by a veth pair, tx in one and rx in the other.
 
+load wait.bash
+
 make_namespaces() {
 	[ "$(id -u)" = 0 ] || skip "needs root for network namespaces"
 	command -v jq >/dev/null || skip "jq is missing"
@@ -36,16 +38,16 @@ sender() {
 	in_tx "$here/build/tools/sender" vtx "$@" 3>&-
 }
 
-# Starts a receiver on vrx with these options and waits until it takes frames. Ends after 20 s at the latest.
+# Starts a receiver on vrx with these options and waits until it takes frames. Ends after a minute at the latest.
 start_receiver() {
 	local ready=$work/ready
 
 	rm -f "$ready"
 	mkfifo "$ready"
-	ip netns exec "$rx_ns" "$tsnpub" receive --iface vrx --duration 20s --quiet --ready-fd 7 "$@" \
+	ip netns exec "$rx_ns" "$tsnpub" receive --iface vrx --duration 60s --quiet --ready-fd 7 "$@" \
 		>"$work/out" 2>"$work/err" 7>"$ready" 3>&- &
 	receiver=$!
-	if ! read -r -t 10 <"$ready"; then
+	if ! read -r -t 60 <"$ready"; then
 		receiver_status=0
 		wait "$receiver" || receiver_status=$?
 		receiver=

@@ -3,6 +3,8 @@
 # What publisher and receiver do about the clock chain: --sync, --on-sync-loss. The chain is a ptp4l of the test's own
 # that says what the test wants; what leaves is counted on the wire, by the kernel, at the other end of a veth pair.
 
+load wait.bash
+
 setup() {
 	[ "$(id -u)" = 0 ] || skip "needs root for network namespaces"
 	top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
@@ -21,7 +23,7 @@ setup() {
 	facts
 	"$top/build/tools/fake_ptp4l" "$dir/ptp4l" good "$dir/facts" >"$dir/ready" 3>&- &
 	pids+=($!)
-	while [ ! -s "$dir/ready" ]; do sleep 0.05; done
+	eventually test -s "$dir/ready"
 }
 
 teardown() {
@@ -41,7 +43,7 @@ facts() {
 
 # exec: in the background the process that is ended is the publisher, not a shell that leaves it to run on
 publish() {
-	exec ip netns exec "$netns" timeout 60 "$tsnpub" --iface a0 --cycle 10ms --sync-socket "$dir/ptp4l" "$@"
+	exec ip netns exec "$netns" timeout 150 "$tsnpub" --iface a0 --cycle 10ms --sync-socket "$dir/ptp4l" "$@"
 }
 
 # frames that have arrived at the other end
@@ -49,14 +51,14 @@ arrived() {
 	ip netns exec "$netns" cat /sys/class/net/a1/statistics/rx_packets
 }
 
-# wait_for FILE TEXT: up to 20 s
+# wait_for FILE TEXT
 wait_for() {
-	for _ in $(seq 200); do
-		! grep -q "$2" "$1" || return 0
-		sleep 0.1
-	done
-	echo "'$2' did not come:" && cat "$1"
-	return 1
+	eventually grep -q "$2" "$1" || { cat "$1" && return 1; }
+}
+
+# counted FILE WORD COUNT: at least so many lines of it
+counted() {
+	[ "$(grep -c "$2" "$1")" -ge "$3" ]
 }
 
 # record LOG NUMBER: offset from master and status of a sync record in a log
@@ -129,7 +131,7 @@ sync_records() {
 
 @test "warn, not good at the start: with pause frames are withheld, and that is said; stop ends only what has been good" {
 	facts offset 200000
-	publish --duration 60s --sync warn --on-sync-loss pause >"$dir/out" 2>&1 3>&- &
+	publish --duration 120s --sync warn --on-sync-loss pause >"$dir/out" 2>&1 3>&- &
 	publisher=$!
 	pids+=($publisher)
 	wait_for "$dir/out" "frames are withheld until the clocks are in sync"
@@ -140,7 +142,7 @@ sync_records() {
 	grep -q "clocks: not good: offset from master: too far from the master (+200.000us, limit 100us)$" "$dir/out"
 	kill -TERM "$publisher"
 	wait "$publisher" || true
-	publish --duration 60s --sync warn --on-sync-loss stop >"$dir/out" 2>&1 3>&- &
+	publish --duration 120s --sync warn --on-sync-loss stop >"$dir/out" 2>&1 3>&- &
 	publisher=$!
 	wait_for "$dir/out" " sent [1-9]"
 	facts
@@ -153,7 +155,7 @@ sync_records() {
 }
 
 @test "warn: what left before the loss was noticed is marked, too" {
-	publish --duration 60s --sync require --on-sync-loss warn --log "$dir/log" >"$dir/out" 2>&1 3>&- &
+	publish --duration 120s --sync require --on-sync-loss warn --log "$dir/log" >"$dir/out" 2>&1 3>&- &
 	publisher=$!
 	pids+=($publisher)
 	wait_for "$dir/out" " sent [1-9]"
@@ -177,21 +179,21 @@ sync_records() {
 }
 
 @test "pause: frames stop with the loss, and go on in phase with the recovery" {
-	publish --duration 60s --sync require --log "$dir/log" >"$dir/out" 2>&1 3>&- &
+	publish --duration 120s --sync require --log "$dir/log" >"$dir/out" 2>&1 3>&- &
 	publisher=$!
 	pids+=($publisher)
 	wait_for "$dir/out" " sent [1-9]"
 	facts offset 200000
 	wait_for "$dir/out" "clocks out of sync (pausing): offset from master"
-	sleep 0.2 # what was handed over
+	wait_for "$dir/out" " paused [1-9]" # what was handed over before has arrived
 	count=$(arrived)
 	[ "$count" -gt 0 ]
-	sleep 1.5
+	wait_for "$dir/out" " paused [1-9][0-9][0-9]"
 	[ "$(arrived)" -eq "$count" ]
 	facts
 	wait_for "$dir/out" "clocks in sync again after"
-	sleep 0.5
-	[ "$(arrived)" -gt "$count" ]
+	goes_on() { [ "$(arrived)" -gt "$count" ]; }
+	eventually goes_on
 	kill -TERM "$publisher"
 	wait "$publisher" || true
 	# launches are multiples of the cycle before and after; the pause is in the log, and each second of the clocks
@@ -212,7 +214,7 @@ sync_records() {
 }
 
 @test "stop: the run ends with the loss, status 1" {
-	publish --duration 60s --sync require --on-sync-loss stop >"$dir/out" 2>&1 3>&- &
+	publish --duration 120s --sync require --on-sync-loss stop >"$dir/out" 2>&1 3>&- &
 	publisher=$!
 	wait_for "$dir/out" " sent [1-9]"
 	facts state 2
@@ -223,7 +225,7 @@ sync_records() {
 }
 
 @test "each loss is noticed: gone, another grandmaster, stale syncs" {
-	publish --duration 60s --sync require --on-sync-loss warn >"$dir/out" 2>&1 3>&- &
+	publish --duration 120s --sync require --on-sync-loss warn >"$dir/out" 2>&1 3>&- &
 	publisher=$!
 	pids+=($publisher)
 	wait_for "$dir/out" " sent [1-9]"
@@ -242,7 +244,7 @@ sync_records() {
 }
 
 @test "ptp4l is restarted: a loss, however quick it was, and good again with the new one" {
-	publish --duration 60s --sync require --on-sync-loss warn >"$dir/out" 2>&1 3>&- &
+	publish --duration 120s --sync require --on-sync-loss warn >"$dir/out" 2>&1 3>&- &
 	publisher=$!
 	pids+=($publisher)
 	wait_for "$dir/out" " sent [1-9]"
@@ -257,7 +259,7 @@ sync_records() {
 }
 
 @test "what ptp4l tells of is looked at at once, not in the next second" {
-	publish --duration 60s --sync require --log "$dir/log" >"$dir/out" 2>&1 3>&- &
+	publish --duration 120s --sync require --log "$dir/log" >"$dir/out" 2>&1 3>&- &
 	publisher=$!
 	pids+=($publisher)
 	wait_for "$dir/out" " sent [1-9]"
@@ -265,11 +267,7 @@ sync_records() {
 	for _ in $(seq 10); do
 		asked=$(grep -c asked "$dir/ready")
 		kill -USR1 "${pids[0]}"
-		for _ in $(seq 200); do
-			[ "$(grep -c asked "$dir/ready")" -eq "$asked" ] || break
-			sleep 0.05
-		done
-		[ "$(grep -c asked "$dir/ready")" -gt "$asked" ]
+		eventually counted "$dir/ready" asked $((asked + 1))
 	done
 	facts gm 7
 	kill -USR1 "${pids[0]}"
@@ -287,14 +285,11 @@ sync_records() {
 	wait "${pids[0]}" || true
 	"$top/build/tools/fake_ptp4l" "$dir/ptp4l" late "$dir/facts" >"$dir/late" 3>&- &
 	pids+=($!)
-	while [ ! -s "$dir/late" ]; do sleep 0.05; done
-	publish --duration 60s --sync warn >"$dir/out" 2>&1 3>&- &
+	eventually test -s "$dir/late"
+	publish --duration 120s --sync warn >"$dir/out" 2>&1 3>&- &
 	publisher=$!
 	pids+=($publisher)
-	for _ in $(seq 200); do
-		[ "$(grep -c subscribed "$dir/late")" -lt 2 ] || break
-		sleep 0.1
-	done
+	eventually counted "$dir/late" subscribed 2
 	kill -TERM "$publisher"
 	wait "$publisher" || true
 	# the last one ends it
@@ -306,25 +301,18 @@ sync_records() {
 	wait "${pids[0]}" || true
 	"$top/build/tools/fake_ptp4l" "$dir/ptp4l" chatty "$dir/facts" >"$dir/chatty" 3>&- &
 	pids+=($!)
-	while [ ! -s "$dir/chatty" ]; do sleep 0.05; done
-	publish --duration 60s --sync require --log "$dir/log" >"$dir/out" 2>&1 3>&- &
+	eventually test -s "$dir/chatty"
+	publish --duration 120s --sync require --log "$dir/log" >"$dir/out" 2>&1 3>&- &
 	publisher=$!
 	pids+=($publisher)
-	for _ in $(seq 200); do
-		[ "$(grep -c asked "$dir/chatty")" -lt 6 ] || break
-		sleep 0.1
-	done
+	eventually counted "$dir/chatty" asked 6
 	quiet=$(grep -c asked "$dir/chatty")
-	[ "$quiet" -ge 6 ]
 	# a sync message that tells of an offset beyond the limit is a reason to look
 	facts offset 200000
 	wait_for "$dir/out" "clocks out of sync (pausing): offset from master"
 	# each look hears of it again: the next one follows at once, and not in the next second, which writes a record
 	asked=$(grep -c asked "$dir/chatty")
-	for _ in $(seq 200); do
-		[ "$(grep -c asked "$dir/chatty")" -lt $((asked + 12)) ] || break
-		sleep 0.1
-	done
+	eventually counted "$dir/chatty" asked $((asked + 12))
 	kill -TERM "$publisher"
 	wait "$publisher" || true
 	[ "$(grep -c "out of sync" "$dir/out")" -eq 1 ]
@@ -346,11 +334,11 @@ sync_records() {
 
 @test "receiver: frames that come while its clock is lost are marked; its log has the clocks" {
 	facts offset 200000 iface a1
-	ip netns exec "$netns" timeout 60 "$tsnpub" receive --iface a1 --sync warn --sync-socket "$dir/ptp4l" \
+	ip netns exec "$netns" timeout 150 "$tsnpub" receive --iface a1 --sync warn --sync-socket "$dir/ptp4l" \
 		--log "$dir/rx" --json --ready-fd 7 7>"$dir/receiving" >"$dir/out" 2>"$dir/err" 3>&- &
 	receiver=$!
 	pids+=($receiver)
-	while [ ! -s "$dir/receiving" ]; do sleep 0.05; done
+	eventually test -s "$dir/receiving"
 	ip netns exec "$netns" "$tsnpub" --iface a0 --cycle 10ms --duration 1500ms --quiet
 	wait "$receiver" || true
 	grep -q "warning: the clocks are not in sync: offset from master" "$dir/err"
@@ -362,11 +350,11 @@ sync_records() {
 
 @test "receiver: a loss under require does not claim that it pauses" {
 	facts iface a1
-	ip netns exec "$netns" timeout 60 "$tsnpub" receive --iface a1 --sync require --sync-socket "$dir/ptp4l" \
+	ip netns exec "$netns" timeout 150 "$tsnpub" receive --iface a1 --sync require --sync-socket "$dir/ptp4l" \
 		--ready-fd 7 7>"$dir/receiving" >"$dir/out" 2>"$dir/err" 3>&- &
 	receiver=$!
 	pids+=($receiver)
-	while [ ! -s "$dir/receiving" ]; do sleep 0.05; done
+	eventually test -s "$dir/receiving"
 	facts iface a1 offset 200000
 	wait_for "$dir/err" "clocks out of sync (frames are marked and not counted in the statistics): offset from master"
 	kill -TERM "$receiver"
