@@ -42,6 +42,12 @@ struct pt_regs {
 /* What the interrupt that is being handled has interrupted; absent on some kernels. */
 extern struct pt_regs *__irq_regs __ksym __weak;
 
+/*
+ * Soft interrupts begin and end with interrupts on: one that comes in the middle of counting `head` up would write into
+ * the same place. On kernels whose BPF cannot add and fetch at once (arm64 before 5.18) that is so.
+ */
+const volatile _Bool plain_head = 0;
+
 struct blame_control control = { .cpu = BLAME_NO_CPU };
 struct blame_history histories[BLAME_HISTORIES];
 struct blame_hold holds[BLAME_HOLDS];
@@ -55,7 +61,7 @@ static __always_inline int elsewhere(void)
 static __always_inline struct blame_event *next_event(__u64 now, __u8 kind, __u32 number)
 {
 	struct blame_history *history = &histories[control.active & (BLAME_HISTORIES - 1)];
-	__u64 place = control.head++;
+	__u64 place = plain_head ? control.head++ : __sync_fetch_and_add(&control.head, 1);
 	struct blame_event *event = &history->events[place & (BLAME_EVENTS - 1)];
 
 	event->time_ns = now;
@@ -123,17 +129,28 @@ int BPF_PROG(blame_irq_handler_entry, int irq, struct irqaction *action)
 	return 0;
 }
 
+/* What comes upon something else holds the CPU in its place: it begins later by as much. */
+static __always_inline void set_back(__u64 *since, __u64 held)
+{
+	if (*since)
+		*since += held;
+}
+
 SEC("tp_btf/irq_handler_exit")
 int BPF_PROG(blame_irq_handler_exit, int irq, struct irqaction *action)
 {
-	__u64 now;
+	__u64 now, held;
 
 	if (elsewhere())
 		return 0;
 	now = bpf_ktime_get_ns();
 	next_event(now, BLAME_IRQ_EXIT, irq);
-	if (control.irq_since)
-		count_hold(BLAME_KEY(BLAME_IRQ_ENTER, irq), now - control.irq_since, action->name);
+	if (!control.irq_since)
+		return 0;
+	held = now - control.irq_since;
+	count_hold(BLAME_KEY(BLAME_IRQ_ENTER, irq), held, action->name);
+	set_back(&control.vector_since, held);
+	set_back(&control.softirq_since, held);
 	control.irq_since = 0;
 	return 0;
 }
@@ -260,6 +277,7 @@ static __always_inline void put_off_hold(__u32 key, __u64 now)
 
 	if (!control.vector_since)
 		return;
+	set_back(&control.softirq_since, held);
 	if (place >= BLAME_PUT_OFF) {
 		count_hold(key, held, (void *)0);
 		return;

@@ -9,7 +9,8 @@
 #ifndef BPF_BLAME_H
 #define BPF_BLAME_H
 
-#define BLAME_HISTORIES 16 /* powers of two; one is written to, the others wait to be collected */
+#define BLAME_HISTORIES \
+	64 /* powers of two; one is written to, the others wait to be collected, at worst until the run is over */
 #define BLAME_EVENTS 1024
 #define BLAME_NAME 16
 #define BLAME_NO_CPU 0xffffffffU

@@ -7,19 +7,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "data/histogram.h"
-#include "engine/cycle.h"
 #include "engine/blame.h"
 #include "engine/blame_report.h"
+#include "host/wakeup.h"
 
 struct blame_session {
 	/* set by the command */
 	int cpu; /* of the cyclic thread; negative: not pinned */
+	int64_t spin_ns; /* the last part of its waits is busy */
+	bool other_timer; /* it sleeps by something else than clock_nanosleep, by which the cost is measured */
 	int64_t over_ns; /* what counts as late; 0: follow the measured P99.9 */
 	int64_t stop_over_ns; /* the run ends at the first one later than this, so that is looked at; 0: never */
 	/* the session's own */
 	struct blame *blame; /* NULL: not available, which was said */
 	struct blame_tally *tally;
+	struct wake_clock clock;
 	bool measured; /* the cost */
 	int64_t without_ns, with_ns; /* how late a thread wakes up without blame and with it, P10 */
 };
@@ -30,22 +32,14 @@ struct blame_session {
  */
 void blame_session_open(struct blame_session *session);
 
-/* For latency_settings.wrap: `context` is the session. The clock itself where there is no blame. */
+/*
+ * For latency_settings.wrap: `context` is the session. The clock itself where there is no blame. All that it takes to follow
+ * the thread is done by the thread itself, through this clock.
+ */
 const struct wake_clock *blame_session_clock(void *context, const struct wake_clock *inner);
 
-/* The cyclic thread runs: follows it. */
-void blame_session_start(struct blame_session *session, int tid);
-
-/*
- * Takes what was kept of the run itself (`cycle` tells when that is), and moves the threshold with the
- * latency so far. A few times a second at least.
- */
-void blame_session_tick(struct blame_session *session, const struct cycle *cycle,
-			const struct histogram *latency);
-
-/* The cyclic thread has ended: what runs on its CPU now does not count any more. */
-void blame_session_end(struct blame_session *session, const struct cycle *cycle,
-		       const struct histogram *latency);
+/* Takes what was kept: now and then, and when the run is over. */
+void blame_session_tick(struct blame_session *session);
 
 void blame_session_print(const struct blame_session *session);
 json_t *blame_session_json(const struct blame_session *session); /* NULL where there is no blame */

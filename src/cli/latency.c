@@ -126,7 +126,7 @@ static void collect(struct run *run)
 			run->interrupted = true;
 			latency_stop(run->latency);
 		}
-		blame_session_tick(&run->blame, latency_cycle(run->latency), &run->metrics.latency);
+		blame_session_tick(&run->blame);
 		tracer_collect(&run->tracer);
 		if (run->tracer.stopped && !run->stop)
 			run->stop = STOP_TRACER;
@@ -154,7 +154,7 @@ static void collect(struct run *run)
 					     "without it");
 		}
 	}
-	blame_session_end(&run->blame, latency_cycle(run->latency), &run->metrics.latency);
+	blame_session_tick(&run->blame);
 	tracer_stop(&run->tracer);
 	live_end(&run->live);
 }
@@ -332,11 +332,15 @@ static int measure(struct run *run, char **argv, struct error *err)
 		return -1;
 	if (request->load && load_start(&run->load, request->load, err) < 0)
 		return -1;
+	settings.stop_over_ns = request->stop_over_ns;
 	leave_cpu(settings.realtime.cpu);
 	if (request->tracing)
 		start_tracer(run);
 	if (request->blame) {
 		run->blame.cpu = settings.realtime.cpu;
+		run->blame.spin_ns = settings.timer == LATENCY_SPIN ? INT64_MAX : 0;
+		run->blame.other_timer = settings.timer == LATENCY_TIMERFD ||
+					 settings.timer == LATENCY_EPOLL;
 		run->blame.over_ns = request->blame_over_ns;
 		run->blame.stop_over_ns = request->stop_over_ns;
 		blame_session_open(&run->blame);
@@ -345,7 +349,6 @@ static int measure(struct run *run, char **argv, struct error *err)
 	}
 	if (latency_start(&run->latency, &settings, err) < 0)
 		return -1;
-	blame_session_start(&run->blame, latency_tid(run->latency));
 	rt = latency_realtime(run->latency);
 	for (unsigned i = 0; i < rt->shortfalls; i++)
 		message_warn("%s", rt->shortfall[i]);

@@ -68,7 +68,6 @@ static void started(void *context, struct publisher *publisher)
 
 	view->started_ns = clock_now_ns(CLOCK_MONOTONIC);
 	view->ahead_ns = s->base_ns > tai_now_ns() ? s->base_ns - tai_now_ns() : 0;
-	blame_session_start(&view->blame, s->tid);
 	for (unsigned i = 0; i < s->realtime.shortfalls; i++)
 		message_warn("%s", s->realtime.shortfall[i]);
 	if (s->stamps_note[0])
@@ -123,8 +122,8 @@ static void tick(void *context, struct publisher *publisher)
 
 	if (publish_schedule_lost(view->schedule, text))
 		say(view, true, text);
+	blame_session_tick(&view->blame);
 	metrics = publisher_metrics(publisher, &recent);
-	blame_session_tick(&view->blame, publisher_cycle(publisher), &metrics->wake);
 	if (view->request->quiet) {
 		publisher_metrics_unlock(publisher);
 		return;
@@ -320,6 +319,7 @@ static int run(const struct publish_request *request, struct publish_schedule *s
 		if (options.realtime.cpu == REALTIME_CPU_ANY)
 			options.realtime.cpu = realtime_choose_cpu();
 		view.blame.cpu = options.realtime.cpu;
+		view.blame.spin_ns = options.pacing.spin_ns;
 		view.blame.over_ns = request->blame_over_ns;
 		blame_session_open(&view.blame);
 		options.clock = blame_session_clock(&view.blame, &wake_clock_system);
@@ -332,9 +332,7 @@ static int run(const struct publish_request *request, struct publish_schedule *s
 	if (publisher_run(publisher, &events, err) < 0)
 		goto out;
 	live_end(&view.live);
-	blame_session_end(&view.blame, publisher_cycle(publisher),
-			  &publisher_metrics(publisher, NULL)->wake);
-	publisher_metrics_unlock(publisher);
+	blame_session_tick(&view.blame);
 	publisher_counts(publisher, &counts);
 	status = judge(publisher, request->publisher.sla, &counts, &verdict, err);
 	if (status < 0)

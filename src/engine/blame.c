@@ -10,22 +10,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "bpf/blame.skel.h"
+#include "engine/blame_usual.h"
 
-/* A history is free, being written to, or kept until it has been looked at. */
+/* A history is free, being written to, kept until it is looked at, or being looked at. */
 enum keep {
 	KEEP_FREE,
 	KEEP_ACTIVE,
-	KEEP_KEPT
+	KEEP_KEPT,
+	KEEP_TAKEN
 };
 
 struct kept {
 	_Atomic int state;
 	int64_t due, armed, awake;
-	uint64_t order;
+	_Atomic uint64_t order;
 	uint64_t start, end; /* its events, counted as blame_control.head counts */
 	bool cut; /* those before `start` were written over */
 };
@@ -36,13 +39,15 @@ struct blame {
 	char missing[256];
 	int kallsyms;
 	struct kept kept[BLAME_HISTORIES];
-	const struct wake_clock *inner;
-	struct wake_clock clock;
+	struct wake_watch watch;
+	int64_t over_ns, most_ns;
 	_Atomic int64_t threshold;
 	_Atomic uint64_t unkept;
 	/* the cyclic thread's */
-	int64_t until; /* what it waits for; 0: nothing */
 	int64_t armed; /* what its last sleep for that was to end at; 0: it was busy all the time */
+	int64_t late; /* its last wake-up; negative: counted already */
+	bool begun;
+	struct usual usual;
 	uint32_t active;
 	uint64_t order;
 	/* since when a CPU is followed: events before are of another one */
@@ -125,15 +130,21 @@ static int choose_programs(struct blame *blame, bool look, struct error *err)
 	return 0;
 }
 
-/* `look`: the timer's interrupt notes what it has interrupted, which not every kernel allows. */
-static int load(struct blame *blame, bool look, struct error *err)
+/* What not every kernel allows. */
+struct liberties {
+	bool look; /* the timer's interrupt notes what it has interrupted */
+	bool add; /* BPF adds and fetches at once */
+};
+
+static int load(struct blame *blame, const struct liberties *liberties, struct error *err)
 {
 	int result;
 
 	blame->bpf = blame_bpf__open();
 	if (!blame->bpf)
 		return error_errno(err, errno ? errno : ENOMEM, "cannot open its BPF programs");
-	if (choose_programs(blame, look, err) < 0)
+	blame->bpf->rodata->plain_head = !liberties->add;
+	if (choose_programs(blame, liberties->look, err) < 0)
 		return -1;
 	result = blame_bpf__load(blame->bpf);
 	if (result)
@@ -141,6 +152,26 @@ static int load(struct blame *blame, bool look, struct error *err)
 				   result == -EPERM ? " (needs CAP_BPF and CAP_PERFMON, or root)"
 						    : "");
 	return 0;
+}
+
+/* With as much as this kernel allows; the error is that of the least. */
+static int load_any(struct blame *blame, struct error *err)
+{
+	static const struct liberties all[] = {
+		{ true, true }, { false, true }, { true, false }, { false, false }
+	};
+	size_t count = sizeof(all) / sizeof(all[0]);
+	struct error ignored = ERROR_INIT;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!load(blame, &all[i], i + 1 < count ? &ignored : err))
+			return 0;
+		if (i + 1 < count) {
+			blame_bpf__destroy(blame->bpf);
+			blame->bpf = NULL;
+		}
+	}
+	return -1;
 }
 
 static int no_print(enum libbpf_print_level level, const char *format, va_list args)
@@ -154,7 +185,6 @@ static int no_print(enum libbpf_print_level level, const char *format, va_list a
 struct blame *blame_load(int cpu, struct error *err)
 {
 	struct blame *blame = calloc(1, sizeof(*blame));
-	struct error ignored = ERROR_INIT;
 	libbpf_print_fn_t print;
 
 	if (!blame) {
@@ -165,6 +195,7 @@ struct blame *blame_load(int cpu, struct error *err)
 	blame->cpu = cpu;
 	blame->kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 	atomic_store(&blame->threshold, INT64_MAX);
+	blame->over_ns = INT64_MAX;
 	atomic_store(&blame->kept[0].state, KEEP_ACTIVE);
 	print = libbpf_set_print(no_print);
 	blame->copy = malloc(sizeof(struct blame_event) * BLAME_EVENTS);
@@ -172,11 +203,8 @@ struct blame *blame_load(int cpu, struct error *err)
 		error_errno(err, ENOMEM, "blame");
 		goto fail;
 	}
-	if (load(blame, true, &ignored) < 0) {
-		blame_bpf__destroy(blame->bpf);
-		if (load(blame, false, err) < 0)
-			goto fail;
-	}
+	if (load_any(blame, err) < 0)
+		goto fail;
 	libbpf_set_print(print);
 	return blame;
 
@@ -227,10 +255,10 @@ int blame_kallsyms(const struct blame *blame)
 	return blame->kallsyms;
 }
 
-void blame_follow(struct blame *blame, uint32_t tid)
+static void follow(struct blame *blame, uint32_t tid)
 {
 	blame->bpf->data->control.tid = tid;
-	blame->bpf->data->control.cpu = (uint32_t)blame->cpu;
+	*(volatile __u32 *)&blame->bpf->data->control.cpu = (uint32_t)blame->cpu;
 }
 
 void blame_follow_cpu(struct blame *blame, int cpu)
@@ -243,12 +271,7 @@ void blame_follow_cpu(struct blame *blame, int cpu)
 	blame->follow_head = *(volatile __u64 *)&control->head;
 	blame->follow_ns = clock_now_ns(CLOCK_MONOTONIC);
 	blame->cpu = cpu;
-	blame_follow(blame, 0);
-}
-
-void blame_set_threshold(struct blame *blame, int64_t late_ns)
-{
-	atomic_store_explicit(&blame->threshold, late_ns, memory_order_relaxed);
+	follow(blame, 0);
 }
 
 void blame_stop(struct blame *blame)
@@ -256,94 +279,186 @@ void blame_stop(struct blame *blame)
 	*(volatile __u32 *)&blame->bpf->data->control.cpu = BLAME_NO_CPU;
 }
 
+#define TAKEN_AWAY 4 /* attempts at one that the collector does not take meanwhile */
+
+/* A history that is to be written to from now on: a free one, else that of the least late one, if it is less than `late`. */
+static int choose_next(struct blame *blame, int64_t late)
+{
+	for (int attempt = 0; attempt < TAKEN_AWAY; attempt++) {
+		int64_t least = late;
+		int kept = KEEP_KEPT, best = -1;
+
+		for (int i = 0; i < BLAME_HISTORIES; i++) {
+			const struct kept *k = &blame->kept[i];
+			int state = atomic_load_explicit(&k->state, memory_order_acquire);
+
+			if (state == KEEP_FREE)
+				return i;
+			if (state == KEEP_KEPT && k->awake - k->due < least) {
+				least = k->awake - k->due;
+				best = i;
+			}
+		}
+		if (best < 0)
+			break;
+		/* else the collector has come for it just now, and gives back another one */
+		if (atomic_compare_exchange_strong(&blame->kept[best].state, &kept, KEEP_ACTIVE)) {
+			atomic_fetch_add_explicit(&blame->unkept, 1, memory_order_relaxed);
+			return best;
+		}
+	}
+	atomic_fetch_add_explicit(&blame->unkept, 1, memory_order_relaxed);
+	return -1;
+}
+
 /*
- * Keeps the active history and lets the programs go on in a free one. In the cyclic thread, on the CPU that
+ * Keeps the active history and lets the programs go on in another one. In the cyclic thread, on the CPU that
  * they write on: what they write meanwhile belongs to an interrupt, goes into the one or the other, and counts
  * for neither.
  */
 static void keep(struct blame *blame, int64_t due, int64_t awake)
 {
-	uint32_t next = (blame->active + 1) % BLAME_HISTORIES;
 	struct kept *kept = &blame->kept[blame->active];
 	const volatile __u64 *head = &blame->bpf->data->control.head;
+	int next = choose_next(blame, awake - due);
 
-	if (atomic_load_explicit(&blame->kept[next].state, memory_order_acquire) != KEEP_FREE) {
-		atomic_fetch_add_explicit(&blame->unkept, 1, memory_order_relaxed);
+	if (next < 0)
 		return;
-	}
 	kept->due = due;
 	kept->armed = blame->armed;
 	kept->awake = awake;
-	kept->order = blame->order++;
+	atomic_store_explicit(&kept->order, blame->order++, memory_order_relaxed);
 	kept->end = *head;
 	atomic_store_explicit(&blame->kept[next].state, KEEP_ACTIVE, memory_order_relaxed);
-	*(volatile __u32 *)&blame->bpf->data->control.active = next;
+	*(volatile __u32 *)&blame->bpf->data->control.active = (uint32_t)next;
 	blame->kept[next].start = *head;
 	kept->cut = blame->kept[next].start - kept->start > BLAME_EVENTS;
 	if (kept->cut)
 		kept->start = blame->kept[next].start - BLAME_EVENTS;
 	atomic_store_explicit(&kept->state, KEEP_KEPT, memory_order_release);
-	blame->active = next;
+	blame->active = (uint32_t)next;
 }
 
-static int64_t watched_tai(void *context)
+void blame_set_threshold(struct blame *blame, int64_t over_ns, int64_t most_ns)
+{
+	blame->over_ns = over_ns;
+	blame->most_ns = most_ns;
+}
+
+int64_t blame_threshold(const struct blame *blame)
+{
+	return atomic_load_explicit(&blame->threshold, memory_order_relaxed);
+}
+
+static void move_threshold(struct blame *blame)
+{
+	int64_t threshold = blame->over_ns ? blame->over_ns : usual_threshold(&blame->usual);
+
+	if (blame->most_ns && threshold > blame->most_ns)
+		threshold = blame->most_ns;
+	atomic_store_explicit(&blame->threshold, threshold, memory_order_relaxed);
+}
+
+#define BEGINNING 16
+
+/* The warming up has told what is usual: it counts as so many wake-ups, since the first ones are judged by it. */
+static void watched_begin(void *context)
+{
+	struct blame *blame = context;
+	int64_t median = usual_median(&blame->usual);
+
+	memset(&blame->usual, 0, sizeof(blame->usual));
+	for (int i = 0; i < BEGINNING; i++)
+		usual_add(&blame->usual, median);
+	blame->late = -1;
+	follow(blame, (uint32_t)syscall(SYS_gettid));
+	blame->kept[blame->active].start = *(const volatile __u64 *)&blame->bpf->data->control.head;
+	blame->begun = true;
+	move_threshold(blame);
+}
+
+static void watched_end(void *context)
 {
 	struct blame *blame = context;
 
-	return blame->inner->tai(blame->inner->context);
+	blame_stop(blame);
+	blame->begun = false;
 }
 
-/* The first look at the clock after it has come tells how late it is. */
-static int64_t watched_monotonic(void *context)
+/* Counts the last wake-up here, where the thread has done its work and waits for the next one. */
+static void watched_aim(void *context, int64_t due)
 {
 	struct blame *blame = context;
-	int64_t now = blame->inner->monotonic(blame->inner->context);
 
-	if (blame->until && now >= blame->until) {
-		if (now - blame->until >
-		    atomic_load_explicit(&blame->threshold, memory_order_relaxed))
-			keep(blame, blame->until, now);
-		blame->until = 0;
+	(void)due;
+	if (blame->late >= 0) {
+		usual_add(&blame->usual, blame->late);
+		if (blame->begun)
+			move_threshold(blame);
+		blame->late = -1;
 	}
-	return now;
-}
-
-static void watched_sleep(void *context, int64_t until_monotonic_ns)
-{
-	struct blame *blame = context;
-
-	blame->armed = until_monotonic_ns;
-	*(volatile __u64 *)&blame->bpf->data->control.due_ns = (uint64_t)until_monotonic_ns;
-	blame->inner->sleep(blame->inner->context, until_monotonic_ns);
-}
-
-static void watched_aim(void *context, int64_t until_monotonic_ns)
-{
-	struct blame *blame = context;
-
-	blame->until = until_monotonic_ns;
 	blame->armed = 0;
+	/* no interrupt of the timer is late for it */
+	*(volatile __u64 *)&blame->bpf->data->control.due_ns = INT64_MAX;
 }
 
-const struct wake_clock *blame_clock(struct blame *blame, const struct wake_clock *inner)
+static void watched_sleep(void *context, int64_t until)
 {
-	blame->inner = inner;
-	blame->clock = (struct wake_clock){ watched_tai, watched_monotonic, watched_sleep, blame,
-					    watched_aim };
-	return &blame->clock;
+	struct blame *blame = context;
+
+	blame->armed = until;
+	*(volatile __u64 *)&blame->bpf->data->control.due_ns = (uint64_t)until;
+}
+
+static void watched_awake(void *context, int64_t due, int64_t awake)
+{
+	struct blame *blame = context;
+
+	blame->late = awake - due;
+	if (blame->begun && blame->late > blame_threshold(blame))
+		keep(blame, due, awake);
+}
+
+const struct wake_watch *blame_watch(struct blame *blame)
+{
+	blame->watch = (struct wake_watch){ .begin = watched_begin,
+					    .end = watched_end,
+					    .aim = watched_aim,
+					    .sleep = watched_sleep,
+					    .awake = watched_awake,
+					    .context = blame };
+	return &blame->watch;
+}
+
+/* The oldest that is kept, and now taken; -1: none. */
+static int take_oldest(struct blame *blame)
+{
+	for (;;) {
+		uint64_t first = UINT64_MAX;
+		int kept = KEEP_KEPT, oldest = -1;
+
+		for (int i = 0; i < BLAME_HISTORIES; i++) {
+			uint64_t order = atomic_load_explicit(&blame->kept[i].order,
+							      memory_order_relaxed);
+
+			if (atomic_load(&blame->kept[i].state) == KEEP_KEPT && order < first) {
+				first = order;
+				oldest = i;
+			}
+		}
+		/* where a later one has taken its place meanwhile there is another one that is kept */
+		if (oldest < 0 ||
+		    atomic_compare_exchange_strong(&blame->kept[oldest].state, &kept, KEEP_TAKEN))
+			return oldest;
+	}
 }
 
 bool blame_take(struct blame *blame, struct blame_case *late)
 {
 	const struct blame_history *history;
 	uint64_t start, count;
-	int oldest = -1;
+	int oldest = take_oldest(blame);
 
-	for (int i = 0; i < BLAME_HISTORIES; i++)
-		if (atomic_load_explicit(&blame->kept[i].state, memory_order_acquire) ==
-			    KEEP_KEPT &&
-		    (oldest < 0 || blame->kept[i].order < blame->kept[oldest].order))
-			oldest = i;
 	if (oldest < 0)
 		return false;
 	blame->taken = oldest;
@@ -359,8 +474,7 @@ bool blame_take(struct blame *blame, struct blame_case *late)
 		.tid = blame->bpf->data->control.tid,
 		.events = blame->copy,
 		.count = count,
-		/* the first history begins before the thread is followed */
-		.begins_in_thread = start && !blame->kept[oldest].cut,
+		.begins_in_thread = !blame->kept[oldest].cut,
 		.cut = blame->kept[oldest].cut,
 	};
 	return true;

@@ -3,15 +3,15 @@
  * Blame: while a cyclic thread runs, BPF programs note what runs on its CPU; when it wakes up late, the
  * history of that moment is kept and later split into culprits (blame_split.h).
  *
- *	blame = blame_open(cpu, &err);                  before memory is locked; needs CAP_BPF, CAP_PERFMON
- *	clock = blame_clock(blame, &wake_clock_system)  the clock that the cyclic thread sleeps by
- *	blame_follow(blame, tid)                        once the thread runs
- *	blame_set_threshold(blame, ns)                  wake-ups later than this are kept
- *	while (blame_take(blame, &late)) {...; blame_release(blame); }     now and then, another thread
+ *	blame = blame_open(cpu, &err);           before memory is locked; needs CAP_BPF, CAP_PERFMON
+ *	blame_set_threshold(blame, over, most)   wake-ups later than this are kept
+ *	clock.watch = blame_watch(blame)         of the clock that the cyclic thread sleeps by
+ *	while (blame_take(blame, &late)) {...; blame_release(blame); }     now and then, another thread, or after the run
  *	blame_close(blame)
  *
- * In the cyclic thread it costs two comparisons a wake-up, and two stores for a late one. The programs go
- * with the process, however it ends.
+ * The cyclic thread does all that must be done while it runs: where it spins on the only CPU no other thread comes to it
+ * before it ends. It costs it a few stores and comparisons a wake-up, and some more for a late one. The programs go with
+ * the process, however it ends.
  */
 #ifndef ENGINE_BLAME_H
 #define ENGINE_BLAME_H
@@ -45,10 +45,17 @@ const char *blame_missing(const struct blame *blame);
  */
 int blame_kallsyms(const struct blame *blame);
 
-/* Watches the sleeps through `inner`, which must live as long as `blame`. */
-const struct wake_clock *blame_clock(struct blame *blame, const struct wake_clock *inner);
+/*
+ * What is later than `over_ns` is kept, from the watch's begin() to its end(); 0: what is later than usual
+ * (blame_usual.h). `most_ns`: but never more than this is needed for it; 0: no such bound. Before the watch is used.
+ */
+void blame_set_threshold(struct blame *blame, int64_t over_ns, int64_t most_ns);
 
-void blame_follow(struct blame *blame, uint32_t tid);
+/* The threshold now; INT64_MAX: the run has not begun. */
+int64_t blame_threshold(const struct blame *blame);
+
+/* Watches the waits of one thread, on the CPU of blame_open(). It stays blame's. */
+const struct wake_watch *blame_watch(struct blame *blame);
 
 /* Follows another CPU, and no thread: for frames that are taken there. */
 void blame_follow_cpu(struct blame *blame, int cpu);
@@ -62,9 +69,6 @@ int64_t blame_look(struct blame *blame, struct blame_case *recent);
 /* Follows nothing any more; what was kept and counted stays. */
 void blame_stop(struct blame *blame);
 
-/* INT64_MAX (as after blame_open()): none is kept. */
-void blame_set_threshold(struct blame *blame, int64_t late_ns);
-
 /*
  * The next late wake-up, the oldest first; false when there is none. Its events are valid until
  * blame_release(), which must follow each true. One thread at a time, not the cyclic one.
@@ -72,7 +76,7 @@ void blame_set_threshold(struct blame *blame, int64_t late_ns);
 bool blame_take(struct blame *blame, struct blame_case *late);
 void blame_release(struct blame *blame);
 
-/* Late wake-ups of which no history could be kept, because all were taken. */
+/* Late wake-ups whose histories were not kept, because there was room for later ones only. */
 uint64_t blame_unkept(const struct blame *blame);
 
 /* Time held by each interrupt since blame_open(): copies up to `max` of them, returns how many. */
@@ -80,14 +84,14 @@ size_t blame_holds(const struct blame *blame, struct blame_hold *holds, size_t m
 
 /*
  * What blame costs, measured by a thread of its own on that CPU, before the cyclic one is there: the P10 lateness
- * of BLAME_COST_WAKES wake-ups 250 us apart, since those that nothing disturbs tell best. Called before
- * blame_open() with NULL, and after it with the new `blame`; the difference is all that blame adds to a
- * wake-up. Takes 0.1 s. Returns 0, or a negative errno.
+ * of BLAME_COST_WAKES wake-ups 250 us apart, since those that nothing disturbs tell best; the last `spin_ns` of each are
+ * busy, as the cyclic thread's. Called before blame_open() with NULL, and after it with the new `blame`, which has no
+ * threshold yet; the difference is all that blame adds to a wake-up. Takes 0.1 s. Returns 0, or a negative errno.
  */
 #define BLAME_COST_WAKES 400
 #define BLAME_COST_PRIORITY 80
 
-int blame_cost_lateness(int cpu, struct blame *blame, int64_t *lateness_ns);
+int blame_cost_lateness(int cpu, int64_t spin_ns, struct blame *blame, int64_t *lateness_ns);
 
 /* Forgets what the interrupts held until now: the measuring is none of the run's. */
 void blame_forget(struct blame *blame);

@@ -177,10 +177,10 @@ static void on_thread(const struct place *place, const struct blame_part *part)
 		say(place, "it was in kernel code that is not preempted: use a PREEMPT_RT kernel");
 }
 
-char *blame_advice(const struct blame_part *part, const char *symbol, int cpu, const char *others,
-		   char buffer[BLAME_ADVICE])
+char *blame_advice(const struct blame_part *part, const char *symbol,
+		   const struct blame_place *where, char buffer[BLAME_ADVICE])
 {
-	const struct place place = { cpu, others, buffer };
+	const struct place place = { where->cpu, where->others, buffer };
 
 	buffer[0] = '\0';
 	switch (part->category) {
@@ -201,7 +201,7 @@ char *blame_advice(const struct blame_part *part, const char *symbol, int cpu, c
 		break;
 	case BLAME_PART_IRQS_OFF:
 		say(&place, "taskset -p -c %s %u; `--tracer irqsoff` shows the code",
-		    *others ? others : "OTHER-CPU", part->number);
+		    *place.others ? place.others : "OTHER-CPU", part->number);
 		break;
 	case BLAME_PART_UNSEEN:
 		say(&place,
@@ -220,7 +220,11 @@ char *blame_advice(const struct blame_part *part, const char *symbol, int cpu, c
 		    "whole milliseconds are too coarse: sleep by clock_nanosleep or timerfd");
 		break;
 	case BLAME_PART_THROTTLED:
-		say(&place, "echo -1 > /proc/sys/kernel/sched_rt_runtime_us");
+		if (where->fair_server)
+			say(&place, "echo 0 > /sys/kernel/debug/sched/fair_server/cpu%d/runtime",
+			    place.cpu);
+		else
+			say(&place, "echo -1 > /proc/sys/kernel/sched_rt_runtime_us");
 		break;
 	case BLAME_PART_OWN:
 		say(&place,

@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "engine/blame.h"
@@ -15,6 +13,7 @@
 
 struct rehearsal {
 	int cpu;
+	int64_t spin_ns;
 	struct blame *blame; /* NULL: not attached yet */
 	int64_t lateness[BLAME_COST_WAKES];
 };
@@ -32,7 +31,7 @@ static void *rehearse(void *context)
 	struct realtime_request request = { .cpu = r->cpu,
 					    .policy = REALTIME_FIFO,
 					    .priority = BLAME_COST_PRIORITY };
-	const struct wake_clock *clock = &wake_clock_system;
+	struct wake_clock clock = wake_clock_system;
 	struct realtime realtime;
 	struct waker waker;
 	int64_t until, now;
@@ -40,24 +39,28 @@ static void *rehearse(void *context)
 	realtime_init(&realtime, &request);
 	realtime_thread(&realtime); /* a shortfall is the same for both */
 	if (r->blame) {
-		clock = blame_clock(r->blame, clock);
-		blame_follow(r->blame, (uint32_t)syscall(SYS_gettid));
+		clock.watch = blame_watch(r->blame);
+		clock.watch->begin(clock.watch->context);
 	}
-	waker_init(&waker, clock, 0, NULL);
+	waker_init(&waker, &clock, r->spin_ns, NULL);
 	waker_look(&waker, &until);
 	for (int i = -WARM_UP; i < BLAME_COST_WAKES; i++) {
+		bool stepped;
+
 		until += PERIOD_NS;
-		if (waker_until(&waker, until, &now) == WAKE_STEPPED || now - until > PERIOD_NS)
-			until = now;
+		stepped = waker_until(&waker, until, &now) == WAKE_STEPPED;
 		if (i >= 0)
-			r->lateness[i] = now - until;
+			r->lateness[i] = stepped ? INT64_MAX : now - until;
+		/* none is due before it begins to wait for it */
+		if (stepped || now - until > PERIOD_NS)
+			until = now;
 	}
 	if (r->blame)
-		blame_stop(r->blame);
+		clock.watch->end(clock.watch->context);
 	return NULL;
 }
 
-int blame_cost_lateness(int cpu, struct blame *blame, int64_t *lateness_ns)
+int blame_cost_lateness(int cpu, int64_t spin_ns, struct blame *blame, int64_t *lateness_ns)
 {
 	struct rehearsal *r = calloc(1, sizeof(*r));
 	pthread_t thread;
@@ -66,6 +69,7 @@ int blame_cost_lateness(int cpu, struct blame *blame, int64_t *lateness_ns)
 	if (!r)
 		return -ENOMEM;
 	r->cpu = cpu;
+	r->spin_ns = spin_ns;
 	r->blame = blame;
 	result = -realtime_thread_create(&thread, rehearse, r, 0);
 	if (!result) {

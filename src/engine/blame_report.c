@@ -32,6 +32,7 @@ struct ranking {
 	size_t count;
 	char symbols[BLAME_CULPRITS][BLAME_TEXT]; /* of tally->culprits[i] */
 	char others[CPULIST_TEXT];
+	struct blame_place place;
 };
 
 static int worse(const void *a, const void *b)
@@ -55,6 +56,7 @@ static void rank(const struct blame_tally *tally, const struct blame *blame,
 		 struct ranking *ranking)
 {
 	uint64_t addresses[BLAME_CULPRITS] = { 0 };
+	int major, minor;
 
 	memset(ranking, 0, sizeof(*ranking));
 	for (size_t i = 0; i < tally->culprit_count; i++) {
@@ -69,6 +71,9 @@ static void rank(const struct blame_tally *tally, const struct blame *blame,
 	blame_symbols(blame ? blame_kallsyms(blame) : -1, addresses, ranking->symbols,
 		      tally->culprit_count);
 	other_cpus(tally->cpu, ranking->others);
+	ranking->place = (struct blame_place){ tally->cpu, ranking->others,
+					       kernel_version("", &major, &minor) &&
+						       (major > 6 || (major == 6 && minor >= 12)) };
 }
 
 /* The kernel's symbol of the part; "" where none is known. */
@@ -127,7 +132,7 @@ static void print_worst(FILE *out, const struct blame_tally *tally, const struct
 		}
 	fprintf(out, "\n  %.1f us late: %s%s for %.1f us", (double)late->late_ns / 1e3,
 		full_text(tally, ranking, first, text), held(first), (double)first->ns / 1e3);
-	blame_advice(first, symbol_of(tally, ranking, first), tally->cpu, ranking->others, advice);
+	blame_advice(first, symbol_of(tally, ranking, first), &ranking->place, advice);
 	fprintf(out, "%s%s\n", *advice ? "; " : "", advice);
 	for (size_t i = 0; i < late->count && i < PARTS_SHOWN; i++) {
 		fprintf(out, "    %10.1f us  %s\n", (double)late->parts[i].ns / 1e3,
@@ -209,14 +214,20 @@ void blame_print(FILE *out, const struct blame_tally *tally, const struct blame 
 		fprintf(out, "  this kernel does not show: %s\n", blame_missing(blame));
 	if (!tally->late) {
 		if (!tally->threshold_ns || tally->threshold_ns == INT64_MAX)
-			fprintf(out,
-				"  nobody was looked for: too few %s to know what is late; "
-				"--blame-over says it\n",
-				tally->frames ? "frames" : "wake-ups");
-		else
-			fprintf(out, "  nobody: no %s%s was later than %s\n",
+			fprintf(out, "  nobody was looked for: %s\n",
+				tally->frames ? "too few frames to know what is late; --blame-over "
+						"says it"
+					      : "not one wake-up came");
+		else if (!tally->follows)
+			fprintf(out, "  nobody: no %s was later than %s\n",
 				tally->frames ? "frame" : "wake-up",
-				tally->follows ? ", once it was known what is late," : "",
+				format_duration(tally->threshold_ns, threshold));
+		else
+			fprintf(out,
+				"  nobody: no %s was later than was usual by then (%s at the "
+				"end)\n",
+				tally->frames ? "frame, once it was known what is usual,"
+					      : "wake-up",
 				format_duration(tally->threshold_ns, threshold));
 	} else {
 		rank(tally, blame, ranking);
@@ -268,8 +279,7 @@ static json_t *part_json(const struct blame_tally *tally, const struct ranking *
 	}
 	if (part->category == BLAME_PART_THREAD || part->category == BLAME_PART_IRQS_OFF)
 		json_object_set_new(o, "rt_priority", json_integer(part->priority));
-	if (*blame_advice(part, symbol_of(tally, ranking, part), tally->cpu, ranking->others,
-			  advice))
+	if (*blame_advice(part, symbol_of(tally, ranking, part), &ranking->place, advice))
 		json_object_set_new(o, "advice", json_string(advice));
 	return o;
 }

@@ -39,8 +39,6 @@ struct blame_tally {
 	int64_t late_ns; /* their sum */
 	uint64_t unkept;
 	int64_t threshold_ns; /* the last one in force; INT64_MAX or 0: none was */
-	int64_t begin_ns,
-		end_ns; /* only what was due from begin_ns on and before end_ns counts; end_ns 0: no end */
 	bool follows; /* it is that of the measured distribution, known only after a while */
 	struct blame_culprit culprits[BLAME_CULPRITS];
 	size_t culprit_count;
@@ -56,13 +54,19 @@ int64_t blame_tally_add(struct blame_tally *tally, const struct blame_case *late
 void blame_collect(struct blame *blame, struct blame_tally *tally);
 
 /*
- * What to do about a part, one line with commands, for a real-time thread on `cpu`; `others` are the CPUs
- * that are left for the rest ("0,2-3"; "" for none), `symbol` what blame_symbols() says of the part's address. Returns
+ * What to do about a part, one line with commands; `symbol` is what blame_symbols() says of the part's address. Returns
  * `buffer`. Pure.
  */
 #define BLAME_ADVICE 256
-char *blame_advice(const struct blame_part *part, const char *symbol, int cpu, const char *others,
-		   char buffer[BLAME_ADVICE]);
+
+struct blame_place {
+	int cpu; /* the real-time thread's */
+	const char *others; /* the CPUs that are left for the rest ("0,2-3"; "" for none) */
+	bool fair_server; /* this kernel has one in the place of real-time throttling (from 6.12 on) */
+};
+
+char *blame_advice(const struct blame_part *part, const char *symbol,
+		   const struct blame_place *place, char buffer[BLAME_ADVICE]);
 
 /*
  * The kernel's names of addresses: "culprit_timer [tsnsim]", "" where it is not known. `kallsyms` is an open

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define NEST_MAX 8
+#define KERNEL_PRIORITIES_REALTIME 100 /* MAX_RT_PRIO: the kernel's priorities below it */
 #define SOFTIRQ_HRTIMER 8 /* include/linux/interrupt.h */
 
 static const char *const category_names[BLAME_CATEGORIES] = {
@@ -56,6 +57,7 @@ struct state {
 	const struct blame_case *late;
 	const struct blame_event *expiry; /* of the cyclic thread's timer, or NULL */
 	int64_t fired; /* when the expiry was handled; `awake` where it was not seen */
+	int64_t ready; /* from then on the cyclic thread wants to run, that is certain */
 	struct holder nest[NEST_MAX];
 	int depth;
 	/* soft interrupts of threads that were preempted in them */
@@ -69,6 +71,7 @@ struct state {
 	uint8_t policy;
 	int16_t priority;
 	char name[BLAME_NAME];
+	bool let; /* it was let run though the cyclic thread was ready, and comes before it */
 	/* the thread in which a frame was stamped; NULL: in an interrupt */
 	const struct blame_event *carrier;
 	/* where the timer's interrupt came in */
@@ -202,8 +205,7 @@ static void attribute(struct state *s, int64_t from, int64_t to)
 		charge(s, &part, ns);
 		return;
 	}
-	/* it does not sleep */
-	if (!s->late->armed && s->thread_known && s->tid == 0) {
+	if (s->let) {
 		end_quiet(s);
 		part.category = BLAME_PART_THROTTLED;
 		charge(s, &part, ns);
@@ -271,6 +273,16 @@ static bool leaves(uint8_t kind)
 	return kind == BLAME_IRQ_EXIT || kind == BLAME_VECTOR_EXIT || kind == BLAME_SOFTIRQ_EXIT;
 }
 
+/* The scheduler takes such a thread, or idles, only where no real-time thread may run. */
+static bool comes_after_realtime(const struct blame_event *event)
+{
+	bool ordinary = event->flags == SCHED_OTHER || event->flags == SCHED_BATCH ||
+			event->flags == SCHED_IDLE;
+
+	/* not one that holds a lock which a real-time thread waits for */
+	return ordinary && event->priority >= KERNEL_PRIORITIES_REALTIME;
+}
+
 static void apply(struct state *s, const struct blame_event *event)
 {
 	/* a callback lasts until the next one, or the end of what runs it */
@@ -302,6 +314,7 @@ static void apply(struct state *s, const struct blame_event *event)
 		s->tid = event->number;
 		s->policy = event->flags;
 		s->priority = realtime_priority(event->priority);
+		s->let = comes_after_realtime(event) && (int64_t)event->time_ns >= s->ready;
 		memset(s->name, 0, sizeof(s->name));
 		memcpy(s->name, event->name, BLAME_NAME);
 		return_to_thread(s);
@@ -365,12 +378,15 @@ static void find_expiry(struct state *s)
 	int64_t runnable = late->awake;
 
 	s->fired = late->awake;
+	s->ready = INT64_MAX;
 	if (late->frame) {
 		find_carrier(s);
 		return;
 	}
 	if (!late->armed) {
 		s->fired = late->due;
+		/* it does not sleep */
+		s->ready = INT64_MIN;
 		return;
 	}
 	for (size_t i = 0; i < late->count; i++) {
@@ -400,6 +416,8 @@ static void find_expiry(struct state *s)
 			if (soft && first)
 				entry = first;
 			s->fired = soft && first ? (int64_t)first->time_ns : time;
+			/* what handles a soft one may be an ordinary thread, which must run before */
+			s->ready = soft && first ? INT64_MAX : time;
 			s->expiry = event;
 			if (entry && entry->flags & BLAME_FROM_KNOWN) {
 				s->interrupted = entry->flags;
@@ -407,6 +425,8 @@ static void find_expiry(struct state *s)
 			}
 		}
 	}
+	if (runnable < late->awake && runnable < s->ready)
+		s->ready = runnable;
 	/* another CPU may have handled it: then the wake-up tells */
 	if (best > BLAME_TIMER_NEAR_NS) {
 		s->fired = runnable;
@@ -533,7 +553,7 @@ char *blame_part_text(const struct blame_part *part, char buffer[BLAME_TEXT])
 		break;
 	case BLAME_PART_THROTTLED:
 		snprintf(buffer, BLAME_TEXT,
-			 "not let run, and the CPU idle (real-time throttling)");
+			 "not let run (real-time throttling or the fair server)");
 		break;
 	case BLAME_PART_OWN:
 		snprintf(buffer, BLAME_TEXT, "the cyclic thread itself (not asleep yet)");

@@ -12,6 +12,9 @@
  * A thread that is busy until the time comes has its timer's expiry before it, or none at all: what another one
  * takes then is that one's, and what nobody takes was not seen by the kernel.
  *
+ * A thread that wants to run, while the scheduler gives the CPU to an ordinary one or lets it idle, is throttled: real-time
+ * threads have used up their share.
+ *
  * With PREEMPT_RT a soft interrupt is part of a thread: while another one has preempted that, the time is the
  * other's.
  *
@@ -38,7 +41,7 @@ enum blame_category {
 	BLAME_PART_THREAD, /* another thread ran */
 	BLAME_PART_IRQS_OFF, /* a thread ran with interrupts off */
 	BLAME_PART_ARMED_LATE, /* its timer was set for a later time */
-	BLAME_PART_THROTTLED, /* it was busy, and the CPU idle in its place */
+	BLAME_PART_THROTTLED, /* it wanted to run, and the CPU was given to ordinary threads, or to none */
 	BLAME_PART_OWN, /* the cyclic thread had not gone to sleep yet */
 	BLAME_PART_WAKING, /* timer interrupt to thread: the way itself */
 	BLAME_PART_AWAY, /* a frame was not there yet: sender, network, or interrupts off */

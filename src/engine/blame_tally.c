@@ -75,8 +75,7 @@ void blame_collect(struct blame *blame, struct blame_tally *tally)
 	struct blame_case late;
 
 	while (blame_take(blame, &late)) {
-		if (late.due >= tally->begin_ns && (!tally->end_ns || late.due < tally->end_ns))
-			blame_tally_add(tally, &late);
+		blame_tally_add(tally, &late);
 		blame_release(blame);
 	}
 	tally->unkept = blame_unkept(blame);

@@ -27,6 +27,12 @@ void cycle_control_stop(struct cycle_control *control)
 		atomic_store(&control->abort, 1);
 }
 
+static void end_at_once(struct cycle_control *control)
+{
+	atomic_store(&control->stop, 2);
+	atomic_store(&control->abort, 1);
+}
+
 static bool is_set(const atomic_uint *flag)
 {
 	return atomic_load_explicit(flag, memory_order_relaxed) != 0;
@@ -205,13 +211,15 @@ static enum outcome run_cycle(struct cycle *c, int64_t k, const uint16_t *due, u
 	for (unsigned i = 0, j; i < count; i = j) {
 		int64_t offset = c->streams[due[i]].offset_ns, now;
 		int64_t launch = start_of(c, k) + offset;
+		int64_t until = launch - c->settings.lead_ns;
+		bool waits = until > c->waker.seen_tai_ns;
 
 		for (j = i + 1; j < count; j++)
 			if (c->streams[due[j]].offset_ns - offset > c->settings.span_ns)
 				break;
 		/* a stop is obeyed between cycles; what was begun is finished */
 		c->waker.stop = closing || i ? &c->control->abort : &c->control->stop;
-		switch (waker_until(&c->waker, launch - c->settings.lead_ns, &now)) {
+		switch (waker_until(&c->waker, until, &now)) {
 		case WAKE_STOPPED:
 			return is_set(&c->control->abort) ? ABORTED : STOP_ASKED;
 		case WAKE_STEPPED:
@@ -220,6 +228,9 @@ static enum outcome run_cycle(struct cycle *c, int64_t k, const uint16_t *due, u
 		case WAKE_ON_TIME:
 			break;
 		}
+		/* here, since no other thread may get to run */
+		if (waits && c->settings.stop_over_ns && now - until > c->settings.stop_over_ns)
+			end_at_once(c->control);
 		if (is_set(&c->control->link_down)) {
 			tell_withheld(c, k, &due[i], j - i, STAMP_NONE, TX_LINK_DOWN);
 		} else if (is_set(&c->control->paused)) {
@@ -227,7 +238,7 @@ static enum outcome run_cycle(struct cycle *c, int64_t k, const uint16_t *due, u
 		} else if (now > c->streams[due[j - 1]].offset_ns - offset + launch +
 					 c->settings.late_max_ns) {
 			/* one late wake-up is told once, though groups that came due meanwhile were all too late */
-			if (told_wake == STAMP_NONE || launch - c->settings.lead_ns > told_wake)
+			if (told_wake == STAMP_NONE || until > told_wake)
 				told_wake = now;
 			tell_withheld(c, k, &due[i], 1, told_wake, TX_SKIPPED | mark_of(c));
 			tell_withheld(c, k, &due[i + 1], j - i - 1, STAMP_NONE, TX_SKIPPED);
@@ -318,13 +329,15 @@ static void warm_up(struct cycle *c)
 
 void cycle_run(struct cycle *c)
 {
+	const struct wake_watch *watch = c->clock->watch;
 	enum outcome outcome = GOES_ON;
 	int64_t now, k;
 
 	waker_init(&c->waker, c->clock, c->settings.spin_ns, &c->control->stop);
 	warm_up(c);
 	waker_look(&c->waker, &now);
-	atomic_store(&c->begin_ns, c->waker.seen_monotonic_ns);
+	if (watch)
+		watch->begin(watch->context);
 	k = first_to_come(c, now + c->settings.start_delay_ns);
 	while (outcome == GOES_ON) {
 		k = pass(c, k, plan_next(&c->plan, k));
@@ -349,7 +362,8 @@ void cycle_run(struct cycle *c)
 		k = pass(c, k, first_to_meet(c, now) - 1);
 		tell_gap(c, from, (uint64_t)(k - from), TX_SKIPPED);
 	}
-	atomic_store(&c->end_ns, c->waker.seen_monotonic_ns);
+	if (watch)
+		watch->end(watch->context);
 	if (outcome != ABORTED)
 		close_streams(c, k);
 	atomic_store_explicit(&c->done, true, memory_order_release);

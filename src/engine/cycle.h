@@ -87,6 +87,7 @@ struct cycle_settings {
 	int64_t spin_ns;
 	uint64_t cycles; /* how many, skipped ones included; UINT64_MAX: until stopped */
 	int64_t start_delay_ns; /* from the start of the loop to the first wake-up, at least */
+	int64_t stop_over_ns; /* a wake-up later than this is the last one, nothing is closed then; 0: none is */
 };
 
 struct cycle {
@@ -110,8 +111,6 @@ struct cycle {
 	int64_t last_launch; /* latest launch handed over */
 	uint64_t left; /* cycles still to go */
 	atomic_bool done; /* no more events will come */
-	/* CLOCK_MONOTONIC: wake-ups due between these are the run's, others its warming up and closing; 0: not yet */
-	_Atomic int64_t begin_ns, end_ns;
 };
 
 /* Frames in one cycle at most: sum over all streams. */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -29,7 +28,6 @@ struct latency {
 	pthread_t thread;
 	bool running; /* the thread is to be joined */
 	sem_t ready;
-	int tid;
 	int64_t overhead_ns;
 	/* the collector's */
 	int64_t first_cycle;
@@ -145,7 +143,6 @@ static void *run(void *context)
 	struct latency *l = context;
 
 	realtime_thread(&l->realtime);
-	l->tid = (int)syscall(SYS_gettid);
 	l->overhead_ns = measure_overhead(l);
 	sem_post(&l->ready);
 	cycle_run(&l->cycle);
@@ -179,6 +176,7 @@ int latency_start(struct latency **result, const struct latency_settings *settin
 		.spin_ns = settings->timer == LATENCY_SPIN ? INT64_MAX : 0,
 		.cycles = settings->cycles,
 		.start_delay_ns = settings->start_delay_ns,
+		.stop_over_ns = settings->stop_over_ns,
 	};
 	l->cycle.streams = &l->stream;
 	l->cycle.wire_ns = &l->wire_ns;
@@ -252,16 +250,6 @@ bool latency_collect(struct latency *l, void (*take)(void *, const struct wake_r
 const struct realtime *latency_realtime(const struct latency *l)
 {
 	return &l->realtime;
-}
-
-const struct cycle *latency_cycle(const struct latency *l)
-{
-	return &l->cycle;
-}
-
-int latency_tid(const struct latency *l)
-{
-	return l->tid;
 }
 
 void latency_counts(const struct latency *l, struct latency_counts *counts)

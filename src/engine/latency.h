@@ -40,6 +40,7 @@ struct latency_settings {
 	enum latency_timer timer;
 	struct realtime_request realtime; /* a definite CPU, or REALTIME_CPU_NONE */
 	int64_t start_delay_ns; /* to the first wake-up, at least */
+	int64_t stop_over_ns; /* ends at the first wake-up later than this; 0: at none */
 	/*
 	 * Wraps the clock that the loop sleeps by, to watch it (blame); NULL: nothing does. The result
 	 * must live until latency_free().
@@ -49,7 +50,6 @@ struct latency_settings {
 };
 
 struct latency;
-struct cycle;
 
 /* Sets the process and the cyclic thread up and starts it. 0 or -1. */
 int latency_start(struct latency **latency, const struct latency_settings *settings,
@@ -67,8 +67,6 @@ bool latency_collect(struct latency *latency,
 
 /* What is in force for the cyclic thread; valid from latency_start() on. */
 const struct realtime *latency_realtime(const struct latency *latency);
-int latency_tid(const struct latency *latency); /* thread id of the cyclic thread */
-const struct cycle *latency_cycle(const struct latency *latency); /* begin_ns and end_ns */
 
 struct latency_counts {
 	uint64_t lost; /* wake-ups that the ring had no room for */

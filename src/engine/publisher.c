@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -43,7 +42,6 @@ static void *cyclic(void *context)
 
 	realtime_thread(&p->setup.realtime);
 	realtime_leave_restartable_sequences();
-	p->setup.tid = (int)syscall(SYS_gettid);
 	capability_keep_only(0, &ignored);
 	sem_post(&p->ready);
 	while (sem_wait(&p->go) < 0)
@@ -418,11 +416,6 @@ const struct tx_metrics *publisher_metrics(struct publisher *p,
 	if (recent)
 		*recent = &p->recent;
 	return p->metrics;
-}
-
-const struct cycle *publisher_cycle(const struct publisher *p)
-{
-	return &p->cycle;
 }
 
 void publisher_metrics_unlock(struct publisher *p)

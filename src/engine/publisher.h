@@ -104,7 +104,6 @@ struct publisher_setup {
 	bool gates; /* taprio stands on the interface */
 	bool software_gates; /* taprio without offload: it does not survive a link loss */
 	struct realtime realtime;
-	int tid; /* of the cyclic thread; valid as `realtime` is */
 	unsigned stamps; /* in force */
 	uint32_t stamp_every;
 	char stamps_note[200]; /* why a stamp that was asked for is not to be had; "" */
@@ -147,8 +146,5 @@ struct publisher_recent {
 const struct tx_metrics *publisher_metrics(struct publisher *publisher,
 					   const struct publisher_recent **recent);
 void publisher_metrics_unlock(struct publisher *publisher);
-
-/* The cyclic loop, for its begin_ns and end_ns. */
-const struct cycle *publisher_cycle(const struct publisher *publisher);
 
 #endif

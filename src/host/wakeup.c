@@ -97,10 +97,24 @@ enum wake waker_look(struct waker *waker, int64_t *now_tai_ns)
 	return result;
 }
 
+static void sleep_until(struct waker *waker, int64_t until_monotonic_ns)
+{
+	const struct wake_clock *clock = waker->clock;
+
+	if (clock->watch)
+		clock->watch->sleep(clock->watch->context, until_monotonic_ns);
+	clock->sleep(clock->context, until_monotonic_ns);
+}
+
 enum wake waker_until(struct waker *waker, int64_t until_tai_ns, int64_t *now_tai_ns)
 {
-	if (waker->clock->aim && until_tai_ns > waker->seen_tai_ns)
-		waker->clock->aim(waker->clock->context, until_tai_ns - waker->offset_low_ns);
+	/* what has passed already is not waited for */
+	const struct wake_watch *watch = until_tai_ns > waker->seen_tai_ns ? waker->clock->watch
+									   : NULL;
+	int64_t due = until_tai_ns - waker->offset_low_ns;
+
+	if (watch)
+		watch->aim(watch->context, due);
 	for (bool slept = false;; slept = true) {
 		int64_t left = until_tai_ns - waker->seen_tai_ns;
 
@@ -108,8 +122,11 @@ enum wake waker_until(struct waker *waker, int64_t until_tai_ns, int64_t *now_ta
 			if (waker_look(waker, now_tai_ns) == WAKE_STEPPED)
 				return WAKE_STEPPED;
 			left = until_tai_ns - *now_tai_ns;
-			if (left <= 0)
+			if (left <= 0) {
+				if (watch)
+					watch->awake(watch->context, due, due - left);
 				return WAKE_ON_TIME;
+			}
 		}
 		if (waker->stop && atomic_load_explicit(waker->stop, memory_order_relaxed)) {
 			*now_tai_ns = waker->seen_tai_ns;
@@ -119,10 +136,8 @@ enum wake waker_until(struct waker *waker, int64_t until_tai_ns, int64_t *now_ta
 			continue; /* busy: every round looks for a step, so that it cannot hang */
 		/* by the lower bound, so that the sleep never ends before its time */
 		if (left - waker->spin_ns > SLICE_NS)
-			waker->clock->sleep(waker->clock->context,
-					    waker->seen_monotonic_ns + SLICE_NS);
+			sleep_until(waker, waker->seen_monotonic_ns + SLICE_NS);
 		else
-			waker->clock->sleep(waker->clock->context,
-					    until_tai_ns - waker->spin_ns - waker->offset_low_ns);
+			sleep_until(waker, until_tai_ns - waker->spin_ns - waker->offset_low_ns);
 	}
 }

@@ -14,14 +14,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/*
+ * Looks on while a thread waits (blame). All are called in that thread, which may be the only one that gets to run: nothing
+ * that they need may come from another one meanwhile. Times are CLOCK_MONOTONIC ns.
+ */
+struct wake_watch {
+	/* the loop has warmed up, and ends: what is waited for outside of these is none of the run's */
+	void (*begin)(void *context);
+	void (*end)(void *context);
+	/* what waker_until() waits for, before it sleeps or is busy until then */
+	void (*aim)(void *context, int64_t due);
+	/* it sleeps for that, at first until then */
+	void (*sleep)(void *context, int64_t until);
+	/* it has come, so much later than it was due: what waker_until() returns */
+	void (*awake)(void *context, int64_t due, int64_t awake);
+	void *context;
+};
+
 /* Times in ns. `sleep` may return early (a signal, a test); it never needs to return late. */
 struct wake_clock {
 	int64_t (*tai)(void *context);
 	int64_t (*monotonic)(void *context);
 	void (*sleep)(void *context, int64_t until_monotonic_ns);
 	void *context;
-	/* NULL, or is told what waker_until() waits for, before it sleeps or is busy until then */
-	void (*aim)(void *context, int64_t until_monotonic_ns);
+	const struct wake_watch *watch; /* NULL: nobody looks on */
 };
 
 /* CLOCK_TAI, CLOCK_MONOTONIC and clock_nanosleep. */

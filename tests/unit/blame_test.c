@@ -372,9 +372,58 @@ static void busy_until_its_time(void **state)
 	run(50000, RT, "tsnpub", SCHED_FIFO, 19);
 	count = split_until(50001);
 	expect_first(count, BLAME_PART_THROTTLED, 49990,
-		     "not let run, and the CPU idle (real-time throttling)");
+		     "not let run (real-time throttling or the fair server)");
 	assert_int_equal(part_ns(count, BLAME_PART_UNSEEN), 0);
 	armed = DUE;
+}
+
+/* Real-time threads have used up their share: the scheduler gives the CPU to others, though one of them is ready. */
+static void throttled(void **state)
+{
+	size_t count;
+
+	(void)state;
+	for (int slept = 0; slept < 2; slept++) {
+		armed = slept ? DUE - 100 * US : 0;
+		if (slept) {
+			idle(-500);
+			at(-99, BLAME_VECTOR_ENTER, BLAME_LOCAL_TIMER);
+			expire(-99, -100);
+			at(-98, BLAME_VECTOR_EXIT, BLAME_LOCAL_TIMER);
+			run(-96, RT, "tsnpub", SCHED_FIFO, 19);
+		}
+		run(-50, 5, "shell", SCHED_OTHER, 120);
+		irq(100, 9, "mmc0");
+		at(130, BLAME_IRQ_EXIT, 9);
+		run(200, 6, "batch", SCHED_BATCH, 120);
+		/* of these it is no share: a lock that a real-time thread waits for, a deadline */
+		run(300, 7, "boosted", SCHED_OTHER, 49);
+		run(320, 8, "deadline", 6, -1);
+		run(350, RT, "tsnpub", SCHED_FIFO, 19);
+		count = split_until(351);
+		expect_first(count, BLAME_PART_THROTTLED, 270,
+			     "not let run (real-time throttling or the fair server)");
+		assert_int_equal(part_ns(count, BLAME_PART_IRQ), 30 * US);
+		assert_int_equal(part_ns(count, BLAME_PART_THREAD), 50 * US);
+	}
+	/* the wake-up came, and still an ordinary one is taken */
+	armed = DUE;
+	idle(-500);
+	wake(0, 0, 0);
+	length--;
+	run(2, 5, "shell", SCHED_OTHER, 120);
+	run(102, RT, "tsnpub", SCHED_FIFO, 19);
+	count = split_until(103);
+	expect_first(count, BLAME_PART_THROTTLED, 100,
+		     "not let run (real-time throttling or the fair server)");
+	/* it ran before already, and goes on in the kernel: that is its own */
+	run(-500, 5, "shell", SCHED_OTHER, 120);
+	wake(0, 0, 0);
+	length--;
+	run(102, RT, "tsnpub", SCHED_FIFO, 19);
+	count = split_until(103);
+	expect_first(count, BLAME_PART_THREAD, 101, "thread shell[5] SCHED_OTHER");
+	assert_int_equal(part_ns(count, BLAME_PART_THROTTLED), 0);
 }
 
 /* What the history has no room for is not said to be firmware's or a hypervisor's. */
@@ -518,6 +567,10 @@ static void advice_is_a_command(void **state)
 		struct blame_part part;
 		const char *symbol, *others, *wanted;
 	} cases[] = {
+		{ { .category = BLAME_PART_THROTTLED },
+		  "",
+		  "0",
+		  "echo -1 > /proc/sys/kernel/sched_rt_runtime_us" },
 		{ { .category = BLAME_PART_IRQ, .number = 89 },
 		  "",
 		  "0,2-3",
@@ -575,14 +628,19 @@ static void advice_is_a_command(void **state)
 		  "0",
 		  "grep -F -B 1 -A 2 'some_timer' /proc/timer_list" },
 	};
+	const struct blame_place newer = { 1, "0", true };
 	char advice[BLAME_ADVICE];
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		if (!strstr(blame_advice(&cases[i].part, cases[i].symbol, 1, cases[i].others,
-					 advice),
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct blame_place place = { 1, cases[i].others, false };
+
+		if (!strstr(blame_advice(&cases[i].part, cases[i].symbol, &place, advice),
 			    cases[i].wanted))
 			fail_msg("'%s' lacks '%s'", advice, cases[i].wanted);
+	}
+	assert_string_equal(blame_advice(&cases[0].part, "", &newer, advice),
+			    "echo 0 > /sys/kernel/debug/sched/fair_server/cpu1/runtime");
 }
 
 int main(void)
@@ -601,6 +659,7 @@ int main(void)
 		cmocka_unit_test(a_timer_that_was_set_for_later),
 		cmocka_unit_test(a_timer_that_is_handled_in_a_thread),
 		cmocka_unit_test(busy_until_its_time),
+		cmocka_unit_test(throttled),
 		cmocka_unit_test(more_than_the_history_holds),
 		cmocka_unit_test(not_yet_asleep),
 		cmocka_unit_test(nothing_known_still_adds_up),

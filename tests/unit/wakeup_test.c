@@ -96,6 +96,74 @@ static void spins_the_last_part(void **state)
 	}
 }
 
+/* What a watch is told, in its order. */
+struct told {
+	int64_t aim, sleep, due, awake;
+	int aims, sleeps, awakes;
+};
+
+static void told_aim(void *context, int64_t due)
+{
+	struct told *told = context;
+
+	told->aim = due;
+	told->aims++;
+}
+
+static void told_sleep(void *context, int64_t until)
+{
+	struct told *told = context;
+
+	assert_int_equal(told->aims, told->awakes + 1);
+	told->sleep = until;
+	told->sleeps++;
+}
+
+static void told_awake(void *context, int64_t due, int64_t awake)
+{
+	struct told *told = context;
+
+	told->due = due;
+	told->awake = awake;
+	told->awakes++;
+}
+
+static void a_watch_is_told_of_each_wait_and_of_its_end(void **state)
+{
+	struct machine machine = { .monotonic = 1000, .offset = START, .late = 3000 };
+	struct told told = { 0 };
+	const struct wake_watch watch = {
+		.aim = told_aim, .sleep = told_sleep, .awake = told_awake, .context = &told
+	};
+	struct wake_clock clock = clock_of(&machine);
+	struct waker waker;
+	int64_t now;
+
+	(void)state;
+	clock.watch = &watch;
+	for (int spins = 0; spins < 2; spins++) {
+		told = (struct told){ 0 };
+		waker_init(&waker, &clock, spins ? INT64_MAX : 0, &machine.stop);
+		for (int k = 1; k <= 10; k++) {
+			int64_t until = START + spins * 250000 * 10 + k * 250000;
+
+			assert_int_equal(waker_until(&waker, until, &now), WAKE_ON_TIME);
+			assert_int_equal(told.aims, k);
+			assert_int_equal(told.awakes, k);
+			assert_int_equal(told.sleeps, spins ? 0 : k);
+			/* so late as the caller is told, to the nanosecond */
+			assert_int_equal(told.awake - told.due, now - until);
+			assert_int_equal(told.due, told.aim);
+			assert_in_range(told.due, until - START - 200, until - START + 200);
+			if (!spins)
+				assert_int_equal(told.sleep, told.due);
+		}
+		/* what has passed is not waited for */
+		assert_int_equal(waker_until(&waker, START, &now), WAKE_ON_TIME);
+		assert_int_equal(told.aims + told.awakes, 20);
+	}
+}
+
 static void a_step_while_asleep_is_told_and_does_not_prolong_the_sleep(void **state)
 {
 	static const int64_t steps[] = { -HOUR, HOUR, -37000000000, 37000000000, -5000, 5000 };
@@ -165,6 +233,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wakes_at_its_time_with_one_sleep),
 		cmocka_unit_test(spins_the_last_part),
+		cmocka_unit_test(a_watch_is_told_of_each_wait_and_of_its_end),
 		cmocka_unit_test(a_step_while_asleep_is_told_and_does_not_prolong_the_sleep),
 		cmocka_unit_test(a_step_back_while_spinning_does_not_hang),
 		cmocka_unit_test(tiny_steps_are_taken_up_silently),
