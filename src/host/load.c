@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "host/load.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -17,9 +18,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "host/process.h"
 
 #define MEMORY_SIZE (32UL * 1024 * 1024)
 #define IO_SIZE (1024 * 1024)
+/* of 1 ms and more: what runs as somebody else cannot be ended, nor waited for */
+#define ENDING_ROUNDS 1000
 #define TIMER_PERIOD_NS (500 * NSEC_PER_USEC)
 
 static void load_cpu(void)
@@ -161,6 +165,73 @@ static void be_load(const char *command, pid_t parent, int error_fd)
 	_exit(127);
 }
 
+static int exit_status(int wait_status)
+{
+	return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+}
+
+/* Ends all children, and what becomes a child by that: in each round those whose parents the last one has ended. */
+static void end_children(void)
+{
+	const struct timespec pause = { .tv_nsec = NSEC_PER_MSEC };
+	pid_t self = getpid(), ended;
+
+	for (int round = 0; round < ENDING_ROUNDS; round++) {
+		DIR *processes = opendir("/proc");
+		const struct dirent *entry;
+
+		while (processes && (entry = readdir(processes))) {
+			pid_t pid = (pid_t)atoi(entry->d_name);
+
+			if (pid > 0 && process_parent(pid) == self)
+				kill(pid, SIGKILL);
+		}
+		if (processes)
+			closedir(processes);
+		do
+			ended = waitpid(-1, NULL, WNOHANG);
+		while (ended > 0);
+		/* no child is left */
+		if (ended < 0)
+			return;
+		nanosleep(&pause, NULL);
+	}
+}
+
+/*
+ * Where there is no namespace to contain the load: a process between, to which all comes back whose parent has ended, that of
+ * a daemon also. It ends all of it when the load's first process has ended, or it is asked to, or its parent is gone.
+ */
+static void keep_load(const char *command, pid_t parent, int error_fd)
+{
+	pid_t self = getpid(), shell, ended = 0;
+	int wait_status = 0;
+	sigset_t signals;
+
+	signal(SIGCHLD, SIG_DFL);
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	setpgid(0, 0);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(1);
+	shell = fork();
+	if (!shell)
+		be_load(command, self, error_fd);
+	if (shell < 0)
+		_exit(write(error_fd, &errno, sizeof(errno)) < 0 ? 126 : 127);
+	close(error_fd);
+	while (ended != shell && sigwaitinfo(&signals, NULL) != SIGTERM)
+		do
+			ended = waitpid(-1, &wait_status, WNOHANG);
+		while (ended > 0 && ended != shell);
+	end_children();
+	_exit(exit_status(wait_status));
+}
+
 int load_start(struct load *load, const char *command, struct error *err)
 {
 	int pipe_fd[2], old_namespace, reason = 0;
@@ -179,7 +250,9 @@ int load_start(struct load *load, const char *command, struct error *err)
 	load->pid = fork();
 	if (!load->pid) {
 		close(pipe_fd[0]);
-		be_load(command, parent, pipe_fd[1]);
+		if (load->contained)
+			be_load(command, parent, pipe_fd[1]);
+		keep_load(command, parent, pipe_fd[1]);
 	}
 	reason = errno;
 	/* later children of this process belong to the old one again */
@@ -210,9 +283,7 @@ bool load_ended(struct load *load, int *status)
 
 	if (!load->pid || waitpid(load->pid, &wait_status, WNOHANG) != load->pid)
 		return false;
-	*status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
-	/* what it may have left in its group */
-	kill(-load->pid, SIGKILL);
+	*status = exit_status(wait_status);
 	load->pid = 0;
 	return true;
 }
@@ -221,8 +292,7 @@ void load_stop(struct load *load)
 {
 	if (!load->pid)
 		return;
-	kill(-load->pid, SIGKILL);
-	kill(load->pid, SIGKILL);
+	kill(load->pid, load->contained ? SIGKILL : SIGTERM);
 	while (waitpid(load->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	load->pid = 0;

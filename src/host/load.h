@@ -15,7 +15,7 @@
 
 struct load {
 	pid_t pid; /* 0: none */
-	bool contained; /* in a PID namespace: nothing of it can stay behind */
+	bool contained; /* in a PID namespace; else `pid` is a process that ends all of it */
 };
 
 /*

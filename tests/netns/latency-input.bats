@@ -104,6 +104,38 @@ refused() { # STATUS TEXT ARGUMENT...: exit status, and one line on stderr that 
 	eventually fails pgrep -xf "$load"
 }
 
+# unprivileged OPTION...: as another user, who cannot make a PID namespace; in the background, as $pid
+unprivileged() {
+	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bounding-set=-all \
+		"$public/tsnpub" latency "$@" >/dev/null 2>&1 3>&- &
+	pid=$!
+}
+
+@test "without root neither: daemons of a load end with it, with a SIGKILL, and with its first process" {
+	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	[ "$(id -u)" = 0 ] || skip "needs root to give privileges up"
+	public=$(mktemp -d)
+	chmod 755 "$public"
+	cp "$TSNPUB" "$public/tsnpub"
+	load="sleep 9876.$$" # this run's own
+	all() { [ "$(pgrep -cxf "$load")" = 3 ]; }
+	# a daemon: in a session of its own, and its parent is gone
+	for signal in INT KILL; do
+		unprivileged --load "(setsid sh -c '$load & $load' &); $load"
+		eventually all
+		kill -s $signal $pid
+		wait $pid || true
+		eventually fails pgrep -xf "$load"
+	done
+	unprivileged --load "(setsid sh -c '$load & $load' &); $load & until [ -e $public/go ]; do sleep 0.05; done"
+	eventually all
+	touch "$public/go"
+	eventually fails pgrep -xf "$load"
+	kill -INT $pid
+	wait $pid || true
+	rm -rf "$public"
+}
+
 @test "a load that fails is said, and the measurement goes on" {
 	"$TSNPUB" latency --load 'exit 7' >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
 	pid=$!
