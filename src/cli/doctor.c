@@ -108,17 +108,21 @@ static int check_options(const struct options *options, struct exam *exam, struc
 {
 	uint64_t priority;
 
-	if (options->undo && (options->fix || options->iface || options->cpus || options->json))
-		return error_input(err, "--undo goes without other options");
+	if (options->undo &&
+	    (options->fix || options->yes || options->iface || options->cpus || options->cycle ||
+	     options->priority || options->brief || options->json))
+		return error_input(err, "--undo goes without other options (but --root): it puts "
+					"back all that --fix has changed");
 	if (options->yes && !options->fix)
 		return error_input(err, "--yes goes with --fix");
 	if (options->fix && options->json && !options->yes)
 		return error_input(err, "--fix with --json cannot ask: add --yes");
 	if (options->fix && !options->yes && !isatty(STDIN_FILENO))
 		return error_input(err, "--fix asks on a terminal; without one add --yes");
-	if (parse_duration("--for", options->cycle, 10 * NSEC_PER_USEC, 10 * NSEC_PER_SEC,
-			   &exam->cycle_ns, err) ||
-	    parse_number("--rt-priority", options->priority, 1, 99, &priority, err))
+	if (parse_duration("--for", options->cycle ? options->cycle : "1ms", 10 * NSEC_PER_USEC,
+			   10 * NSEC_PER_SEC, &exam->cycle_ns, err) ||
+	    parse_number("--rt-priority", options->priority ? options->priority : "80", 1, 99,
+			 &priority, err))
 		return -1;
 	exam->rt_priority = (int)priority;
 	if (options->cpus && (cpulist_parse(options->cpus, &exam->cpus) ||
@@ -215,11 +219,8 @@ static void print_finding(const struct finding *finding)
 {
 	printf("  %-7s  %-14s %s\n", verdict_name(finding->verdict), finding->check->name,
 	       finding->value);
-	if (finding->verdict == VERDICT_OK)
-		return;
-	if (finding->verdict != VERDICT_UNKNOWN)
-		printf("           why: %s\n", finding->check->why);
-	if (finding->fix[0])
+	printf("           why: %s\n", finding->check->why);
+	if (finding->fix[0] && finding->verdict != VERDICT_OK)
 		printf("           fix: %s\n", finding->fix);
 }
 
@@ -492,7 +493,7 @@ int cmd_doctor(int argc, char **argv)
 		NULL,
 		NULL
 	};
-	struct options options = { .cycle = "1ms", .priority = "80" };
+	struct options options = { 0 };
 	struct exam exam = { 0 };
 	struct result result = { 0 };
 	struct error err = ERROR_INIT;

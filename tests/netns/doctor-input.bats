@@ -25,7 +25,10 @@ refused() { # STATUS TEXT ARGUMENT...
 	refused 2 "out of range" --rt-priority 100
 	refused 2 "goes with --fix" --yes
 	refused 2 "asks on a terminal" --fix
-	refused 2 "without other options" --undo --iface lo
+	for option in "--iface lo" "--cpu 0" "--for 1ms" "--rt-priority 80" --brief --json --fix --yes; do
+		# shellcheck disable=SC2086
+		refused 2 "--undo goes without other options" --undo $option
+	done
 	refused 3 "is /sys mounted?" --root /nowhere
 }
 
