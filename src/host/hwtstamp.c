@@ -31,6 +31,7 @@ struct note {
 struct hwtstamp {
 	char ifname[IFNAMSIZ];
 	int ifindex;
+	uint8_t mac[6];
 	char note_path[96];
 	int note_fd; /* -1: no note could be kept */
 	bool ptp_before; /* a PTP daemon had the port open when we came */
@@ -287,32 +288,82 @@ static void open_note(struct hwtstamp *hwtstamp)
 				 0600);
 }
 
-/*
- * Under the lock: finds what the port was like before any of us came. A note whose holder is gone was
- * left by a killed run; it counts only while the port is still as that run left it.
- */
-static void read_note(struct hwtstamp *hwtstamp, const uint8_t mac[6],
-		      struct hwtstamp_report *report)
+static bool read_note(const struct hwtstamp *hwtstamp, struct note *note)
 {
-	struct note note;
+	return hwtstamp->note_fd >= 0 &&
+	       pread(hwtstamp->note_fd, note, sizeof(*note), 0) == sizeof(*note) &&
+	       note->magic == NOTE_MAGIC && !memcmp(note->mac, hwtstamp->mac, sizeof(note->mac));
+}
+
+/* Without it the last of several processes, and the run after a killed one, know only their own part. */
+static void write_note(struct hwtstamp *hwtstamp, const struct note *note)
+{
+	if (hwtstamp->note_fd < 0 ||
+	    pwrite(hwtstamp->note_fd, note, sizeof(*note), 0) == sizeof(*note))
+		return;
+	close(hwtstamp->note_fd);
+	hwtstamp->note_fd = -1;
+}
+
+/*
+ * Under the lock, before the change: finds what the port was like before any of us came, and notes what is about to be asked
+ * for, in case that we are killed right behind it. A note whose holder is gone was left by a killed run; it counts only while
+ * the port is still as that run left it. Returns what has to be written where nothing comes of the change (magic 0: nothing).
+ */
+static struct note begin_note(struct hwtstamp *hwtstamp, unsigned int want)
+{
+	struct hwtstamp_config current;
+	struct note former = { 0 }, note = { .magic = NOTE_MAGIC };
 	bool alone, valid;
 
+	if (hwtstamp_read(hwtstamp->ifname, &current))
+		return former;
+	hwtstamp->before = current;
+	open_note(hwtstamp);
 	if (hwtstamp->note_fd < 0)
-		return;
+		return former;
 	alone = !flock(hwtstamp->note_fd, LOCK_EX | LOCK_NB);
-	valid = pread(hwtstamp->note_fd, &note, sizeof(note), 0) == sizeof(note) &&
-		note.magic == NOTE_MAGIC && !memcmp(note.mac, mac, sizeof(note.mac));
-	if (valid && alone)
-		valid = same(&note.ours, &report->before);
+	valid = read_note(hwtstamp, &former) && (!alone || same(&former.ours, &current));
 	if (valid)
-		report->before = note.before;
-	note = (struct note){ .magic = NOTE_MAGIC, .before = report->before, .ours = report->now };
-	memcpy(note.mac, mac, sizeof(note.mac));
-	if (pwrite(hwtstamp->note_fd, &note, sizeof(note), 0) != sizeof(note) ||
-	    flock(hwtstamp->note_fd, LOCK_SH)) {
+		hwtstamp->before = former.before;
+	else
+		former.magic = 0;
+	if (alone) {
+		note.before = hwtstamp->before;
+		hwtstamp_merge(&current, want, &note.ours);
+		memcpy(note.mac, hwtstamp->mac, sizeof(note.mac));
+		write_note(hwtstamp, &note);
+	}
+	return former;
+}
+
+/* Under the lock, behind it: what came of it. From here on the note is held. */
+static void end_note(struct hwtstamp *hwtstamp)
+{
+	struct note note = { .magic = NOTE_MAGIC,
+			     .before = hwtstamp->before,
+			     .ours = hwtstamp->ours };
+
+	memcpy(note.mac, hwtstamp->mac, sizeof(note.mac));
+	write_note(hwtstamp, &note);
+	if (hwtstamp->note_fd >= 0 && flock(hwtstamp->note_fd, LOCK_SH)) {
 		close(hwtstamp->note_fd);
 		hwtstamp->note_fd = -1;
 	}
+}
+
+/* Nothing came of it. */
+static void drop_note(struct hwtstamp *hwtstamp, const struct note *former)
+{
+	if (hwtstamp->note_fd < 0)
+		return;
+	if (former->magic)
+		write_note(hwtstamp, former);
+	else if (!flock(hwtstamp->note_fd, LOCK_EX | LOCK_NB))
+		unlink(hwtstamp->note_path);
+	if (hwtstamp->note_fd >= 0)
+		close(hwtstamp->note_fd);
+	hwtstamp->note_fd = -1;
 }
 
 int hwtstamp_enable(const char *ifname, unsigned int want, struct hwtstamp **result,
@@ -322,6 +373,7 @@ int hwtstamp_enable(const char *ifname, unsigned int want, struct hwtstamp **res
 	struct hwtstamp_driver driver = { driver_get, driver_set, name };
 	struct hwtstamp *hwtstamp;
 	struct ifreq hardware = { 0 };
+	struct note former = { 0 };
 	int ret, lock;
 
 	*result = NULL;
@@ -339,9 +391,14 @@ int hwtstamp_enable(const char *ifname, unsigned int want, struct hwtstamp **res
 	memcpy(hwtstamp->ifname, name, sizeof(name));
 	hwtstamp->ptp_before = ptp_daemon_present(hwtstamp->ifindex);
 	interface_ioctl(name, SIOCGIFHWADDR, &hardware);
+	memcpy(hwtstamp->mac, hardware.ifr_hwaddr.sa_data, sizeof(hwtstamp->mac));
 
 	lock = lock_notes();
+	if (lock >= 0)
+		former = begin_note(hwtstamp, want);
 	ret = hwtstamp_add(&driver, want, report);
+	if (ret || !report->granted)
+		drop_note(hwtstamp, &former);
 	if (ret) {
 		unlock_notes(lock);
 		free(hwtstamp);
@@ -353,11 +410,11 @@ int hwtstamp_enable(const char *ifname, unsigned int want, struct hwtstamp **res
 		return error_errno(err, -ret, "hardware timestamping of %s", name);
 	}
 	if (report->granted) {
-		if (lock >= 0)
-			open_note(hwtstamp);
-		read_note(hwtstamp, (uint8_t *)hardware.ifr_hwaddr.sa_data, report);
-		hwtstamp->before = report->before;
+		if (lock < 0)
+			hwtstamp->before = report->before;
 		hwtstamp->ours = report->now;
+		end_note(hwtstamp);
+		report->before = hwtstamp->before;
 		report->changed = !same(&report->before, &report->now);
 		*result = hwtstamp;
 		hwtstamp = NULL;
@@ -402,6 +459,7 @@ static int put_back(struct hwtstamp *hwtstamp, struct error *err)
 
 int hwtstamp_restore(struct hwtstamp *hwtstamp, struct error *err)
 {
+	struct note note;
 	int lock, ret = 0;
 	bool last = true;
 
@@ -410,6 +468,11 @@ int hwtstamp_restore(struct hwtstamp *hwtstamp, struct error *err)
 	lock = lock_notes();
 	if (hwtstamp->note_fd >= 0)
 		last = !flock(hwtstamp->note_fd, LOCK_EX | LOCK_NB);
+	/* what those that came later, and are gone, have added */
+	if (last && read_note(hwtstamp, &note)) {
+		hwtstamp->before = note.before;
+		hwtstamp->ours = note.ours;
+	}
 	if (last && hwtstamp_will_restore(hwtstamp))
 		ret = put_back(hwtstamp, err);
 	if (last && !ret && hwtstamp->note_fd >= 0)

@@ -170,6 +170,41 @@ stamping() {
 	[ "$(stamping)" = "0 0" ]
 }
 
+@test "what a receiver adds to a publisher's timestamping is put back by whoever ends last" {
+	load_ports i226
+	tsnpub --iface tsn1 --cycle 10ms --timestamps hw --quiet >/dev/null 2>&1 3>&- &
+	publisher=$!
+	for _ in $(seq 100); do
+		[ "$(stamping)" != "1 0" ] || break
+		sleep 0.1
+	done
+	[ "$(stamping)" = "1 0" ]
+	start_receiver
+	[ "$(stamping)" = "1 1" ]
+	kill -INT "$receiver"
+	finish_receiver
+	[ "$(stamping)" = "1 1" ]
+	kill -INT "$publisher"
+	wait "$publisher" || true
+	[ "$(stamping)" = "0 0" ]
+	[ -z "$(find /run/tsnpub -name 'hwtstamp.*')" ]
+}
+
+@test "a run that is killed right behind the change is put back by the next one" {
+	load_ports i226
+	strace -o /tmp/calls -e trace=ioctl tsnpub receive --iface tsn1 --quiet --duration 1s >/dev/null 2>&1 || true
+	set=$(grep -n -m 1 SIOCSHWTSTAMP /tmp/calls | cut -d: -f1)
+	[ "$(stamping)" = "0 0" ]
+	# at the call behind it
+	strace -o /dev/null -e trace=ioctl -e inject=ioctl:signal=KILL:when=$((set + 1)) \
+		tsnpub receive --iface tsn1 --quiet --duration 1s >/dev/null 2>&1 || true
+	[ "$(stamping)" = "0 1" ]
+	start_receiver
+	kill -INT "$receiver"
+	finish_receiver
+	[ "$(stamping)" = "0 0" ]
+}
+
 @test "a PTP daemon that starts meanwhile keeps the stamps it relies on" {
 	load_ports i226
 	start_receiver
