@@ -159,6 +159,33 @@ static void restart_gates(struct run *run, const char *interface, bool anew)
 			 : "the gates, which the kernel stopped when the link went, run again");
 }
 
+static void stop_for_link(struct run *run)
+{
+	struct publisher *p = run->p;
+
+	if (p->options.link_loss != LINK_LOSS_STOP || run->stopping)
+		return;
+	run->stopping = true;
+	p->counts.stopped_early = true;
+	cycle_control_stop(&p->control);
+}
+
+/* Links that were back before the kernel told of their loss: frames went out meanwhile, and into nothing. */
+static void link_flapped(struct run *run)
+{
+	struct publisher *p = run->p;
+	uint32_t times = link_monitor_unseen(p->monitor);
+
+	if (!times)
+		return;
+	p->counts.link_losses += times;
+	say(run, true, "%s: the link was lost (no carrier) and soon back, %u time%s%s",
+	    p->setup.link.name, times, times == 1 ? "" : "s",
+	    p->options.link_loss == LINK_LOSS_STOP ? "; stopping (--on-link-loss stop)"
+						   : "; frames sent meanwhile are lost");
+	stop_for_link(run);
+}
+
 static void link_changed(struct run *run)
 {
 	struct publisher *p = run->p;
@@ -204,12 +231,9 @@ static void link_changed(struct run *run)
 		    p->options.link_loss == LINK_LOSS_STOP
 			    ? "stopping (--on-link-loss stop)"
 			    : "frames are withheld until it is back");
-		if (p->options.link_loss == LINK_LOSS_STOP && !run->stopping) {
-			run->stopping = true;
-			p->counts.stopped_early = true;
-			cycle_control_stop(&p->control);
-		}
+		stop_for_link(run);
 	}
+	link_flapped(run);
 }
 
 static void take_signals(struct run *run)
@@ -327,6 +351,9 @@ static void follow(struct run *run)
 			run->events->tick(run->events->context, p);
 	}
 	take_notes(run);
+	/* what the kernel has not told yet belongs to the run */
+	link_monitor_look(p->monitor);
+	link_changed(run);
 }
 
 int publisher_run(struct publisher *p, const struct publisher_events *events, struct error *err)

@@ -213,6 +213,8 @@ static void watch_link(struct session *session)
 {
 	struct link_info link;
 	enum link_change change;
+	char times[32];
+	uint32_t unseen;
 
 	while (!session->gone &&
 	       (change = link_monitor_next(session->monitor, &link)) != LINK_NO_CHANGE) {
@@ -226,6 +228,11 @@ static void watch_link(struct session *session)
 		} else {
 			say(session, "the link is up", "");
 		}
+	}
+	unseen = link_monitor_unseen(session->monitor);
+	if (unseen) {
+		snprintf(times, sizeof(times), "%u time%s", unseen, unseen == 1 ? "" : "s");
+		say(session, "the link was lost (no carrier) and soon back, ", times);
 	}
 	/* a new interface of the same name is not the one that the program is attached to */
 	if (!session->gone && !receiver_alive(session->receiver)) {

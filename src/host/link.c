@@ -40,6 +40,7 @@ int link_parse(const struct nlmsghdr *message, struct link_info *link)
 		memcpy(link->mac, mac, sizeof(link->mac));
 	link->mtu = get_u32(attrs[IFLA_MTU]);
 	link->carrier_changes = get_u32(attrs[IFLA_CARRIER_CHANGES]);
+	link->carrier_losses = get_u32(attrs[IFLA_CARRIER_DOWN_COUNT]);
 	link->tx_queues = get_u32(attrs[IFLA_NUM_TX_QUEUES]);
 	link->tx_queue_length = get_u32(attrs[IFLA_TXQLEN]);
 	link->promiscuity = get_u32(attrs[IFLA_PROMISCUITY]);
@@ -125,7 +126,9 @@ bool link_runs(int index)
 struct link_monitor {
 	struct mnl_socket *socket;
 	struct netlink *nl; /* for reading afresh */
-	struct link_info last;
+	struct link_info last; /* reported */
+	struct link_info seen;
+	uint32_t unseen; /* losses of the carrier that no report tells */
 	enum link_change state;
 	bool overrun;
 	/* messages received and not yet looked at */
@@ -141,7 +144,7 @@ struct link_monitor *link_monitor_open(const struct link_info *now, struct error
 		error_errno(err, ENOMEM, "cannot follow interface %s", now->name);
 		return NULL;
 	}
-	monitor->last = *now;
+	monitor->last = monitor->seen = *now;
 	monitor->state = now->running ? LINK_UP : LINK_DOWN;
 	monitor->overrun = true; /* what changed between reading `now` and here */
 	monitor->nl = netlink_open(NETLINK_ROUTE, err);
@@ -175,6 +178,40 @@ int link_monitor_fd(const struct link_monitor *monitor)
 	return mnl_socket_get_fd(monitor->socket);
 }
 
+uint32_t link_unseen_losses(const struct link_info *before, const struct link_info *now)
+{
+	/* wraps around; a message that was queued before the interface was read has less */
+	int32_t losses = (int32_t)(now->carrier_losses - before->carrier_losses);
+
+	if (before->index != now->index || !before->up || losses <= 0)
+		return 0;
+	return (uint32_t)losses - (before->running && !now->running);
+}
+
+uint32_t link_monitor_unseen(struct link_monitor *monitor)
+{
+	uint32_t unseen = monitor->unseen;
+
+	monitor->unseen = 0;
+	return unseen;
+}
+
+void link_monitor_look(struct link_monitor *monitor)
+{
+	monitor->overrun = true;
+}
+
+static void count_losses(struct link_monitor *monitor, const struct link_info *link)
+{
+	uint32_t former = monitor->seen.carrier_losses;
+	bool same = monitor->seen.index == link->index;
+
+	monitor->unseen += link_unseen_losses(&monitor->seen, link);
+	monitor->seen = *link;
+	if (same && (int32_t)(link->carrier_losses - former) < 0)
+		monitor->seen.carrier_losses = former;
+}
+
 /* Reports only what differs from the last report; a new index of a running link does. */
 static enum link_change changed(struct link_monitor *monitor, enum link_change state,
 				const struct link_info *link)
@@ -195,6 +232,7 @@ static enum link_change read_afresh(struct link_monitor *monitor, struct link_in
 	if (link_get(monitor->nl, monitor->last.name, link, &err) < 0)
 		return err.status == STATUS_INPUT ? changed(monitor, LINK_GONE, link)
 						  : LINK_NO_CHANGE;
+	count_losses(monitor, link);
 	return changed(monitor, link->running ? LINK_UP : LINK_DOWN, link);
 }
 
@@ -211,6 +249,7 @@ static enum link_change look_at(struct link_monitor *monitor, const struct nlmsg
 	if (monitor->state == LINK_GONE ? strcmp(link->name, monitor->last.name) != 0
 					: link->index != monitor->last.index)
 		return LINK_NO_CHANGE;
+	count_losses(monitor, link);
 	return changed(monitor, link->running ? LINK_UP : LINK_DOWN, link);
 }
 

@@ -23,6 +23,8 @@ struct link_info {
 	bool running; /* up, and the link is there (carrier; RFC 2863 operational state) */
 	uint32_t
 		carrier_changes; /* how often the carrier came or went since the interface was made */
+	uint32_t
+		carrier_losses; /* the part of them that went; 0: the kernel does not tell (before 4.16) */
 	uint32_t tx_queues;
 	uint32_t tx_queue_length;
 	uint32_t promiscuity; /* how many ask for promiscuous mode */
@@ -44,6 +46,13 @@ int link_get(struct netlink *nl, const char *name, struct link_info *link, struc
 /* Is the interface of that index there, switched on, and its link as well? Needs no privileges, and waits for no one. */
 bool link_runs(int index);
 
+/*
+ * Pure: how often the carrier was lost between two looks at one interface, beyond what their states tell. The kernel tells of
+ * changes at most once a second, so that a link which is soon back was never down as far as its messages go; its counter knows.
+ * While an interface is switched off, a driver may count what it likes.
+ */
+uint32_t link_unseen_losses(const struct link_info *before, const struct link_info *now);
+
 /* Pure: an RTM_NEWLINK or RTM_DELLINK message. Returns 0, or -EBADMSG. */
 int link_parse(const struct nlmsghdr *message, struct link_info *link);
 
@@ -64,6 +73,13 @@ struct link_monitor;
 struct link_monitor *link_monitor_open(const struct link_info *now, struct error *err);
 int link_monitor_fd(const struct link_monitor *monitor);
 enum link_change link_monitor_next(struct link_monitor *monitor, struct link_info *link);
+/*
+ * Losses of the carrier that link_monitor_next() said nothing of, since this was asked before: the link was back when the
+ * kernel told of it.
+ */
+uint32_t link_monitor_unseen(struct link_monitor *monitor);
+/* The next link_monitor_next() reads the interface itself: the kernel may hold its news back for a second. */
+void link_monitor_look(struct link_monitor *monitor);
 void link_monitor_close(struct link_monitor *monitor); /* NULL is allowed */
 
 #endif

@@ -48,6 +48,27 @@ teardown() {
 	[ "$(json .received.frames)" -gt 0 ]
 }
 
+@test "link: each loss is counted, however soon the link is back" {
+	start_publisher --cycle 5ms --json
+	sleep 0.2
+	for _ in 1 2 3 4 5; do
+		in_rx ip link set vrx down
+		in_rx ip link set vrx up
+	done
+	# at once, though the kernel may not have told yet
+	kill -INT "$publisher"
+	finish_publisher
+	[ "$publisher_status" -eq 1 ]
+	[ "$(tx .counters.link_losses)" -eq 5 ]
+	start_publisher --cycle 5ms --json --on-link-loss stop
+	sleep 0.2
+	in_rx ip link set vrx down
+	in_rx ip link set vrx up
+	finish_publisher
+	[ "$publisher_status" -eq 1 ]
+	[ "$(tx .counters.link_losses)" -eq 1 ]
+}
+
 @test "link: removed and made anew under another number" {
 	start_publisher --cycle 5ms --json
 	sleep 0.2

@@ -29,6 +29,7 @@ static struct nlmsghdr *make(unsigned flags)
 	mnl_attr_put_strz(nlh, IFLA_IFNAME, "eth7");
 	mnl_attr_put(nlh, IFLA_ADDRESS, sizeof(mac), mac);
 	mnl_attr_put_u32(nlh, IFLA_MTU, 9000);
+	mnl_attr_put_u32(nlh, IFLA_CARRIER_DOWN_COUNT, 3);
 	mnl_attr_put_u32(nlh, IFLA_NUM_TX_QUEUES, 4);
 	nest = mnl_attr_nest_start(nlh, IFLA_LINKINFO);
 	mnl_attr_put_strz(nlh, IFLA_INFO_KIND, "veth");
@@ -50,6 +51,7 @@ static void a_message_is_read(void **state)
 	assert_string_equal(link.kind, "veth");
 	assert_int_equal(link.mac[5], 7);
 	assert_int_equal(link.mtu, 9000);
+	assert_int_equal(link.carrier_losses, 3);
 	assert_int_equal(link.tx_queues, 4);
 	assert_int_equal(link.xdp_program, 99);
 	assert_true(link.up && link.running);
@@ -120,11 +122,45 @@ static void a_link_is_asked_for_itself(void **state)
 	netlink_close(nl);
 }
 
+static void losses_that_no_state_tells(void **state)
+{
+	const struct link_info up = {
+		.index = 1, .up = true, .running = true, .carrier_losses = 5
+	};
+	struct link_info down = up, off = up, later = up;
+
+	(void)state;
+	down.running = false;
+	off.up = off.running = false;
+	assert_int_equal(link_unseen_losses(&up, &up), 0);
+	/* there before and after, and counted twice */
+	later.carrier_losses = 7;
+	assert_int_equal(link_unseen_losses(&up, &later), 2);
+	assert_int_equal(link_unseen_losses(&down, &later), 2);
+	/* one of them is what the state tells */
+	later.running = false;
+	assert_int_equal(link_unseen_losses(&up, &later), 1);
+	assert_int_equal(link_unseen_losses(&down, &later), 2);
+	/* drivers that keep the counter while switching off */
+	assert_int_equal(link_unseen_losses(&up, &off), 0);
+	later = up;
+	later.carrier_losses = 6;
+	assert_int_equal(link_unseen_losses(&off, &later), 0);
+	/* an old message, another interface, and a counter that wraps */
+	assert_int_equal(link_unseen_losses(&later, &up), 0);
+	later.index = 2;
+	assert_int_equal(link_unseen_losses(&up, &later), 0);
+	later = up;
+	later.carrier_losses = UINT32_MAX;
+	assert_int_equal(link_unseen_losses(&later, &up), 6);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_message_is_read),
 		cmocka_unit_test(damaged_messages_do_no_harm),
+		cmocka_unit_test(losses_that_no_state_tells),
 		cmocka_unit_test(names_that_steer_a_terminal_are_none),
 		cmocka_unit_test(a_link_is_asked_for_itself),
 	};
