@@ -95,10 +95,45 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return arguments_store_options(places, state, key, arg);
 }
 
+static int convert_realtime(const struct options *o, struct realtime_request *realtime,
+			    struct error *err)
+{
+	uint64_t priority;
+
+	if (realtime_parse_policy("--policy", o->policy, &realtime->policy, err) ||
+	    parse_number("--rt-priority", o->priority ? o->priority : "80", 1, 99, &priority, err))
+		return -1;
+	realtime->priority = (int)priority;
+	if (o->priority && realtime->policy != REALTIME_FIFO && realtime->policy != REALTIME_RR)
+		return error_input(err,
+				   "--rt-priority %.32s: only --policy fifo and rr have a "
+				   "priority; leave it out, or use one of them",
+				   o->priority);
+	if (o->cpu && !strcmp(o->cpu, "any"))
+		realtime->cpu = REALTIME_CPU_NONE;
+	else if (o->cpu && realtime_parse_cpu("--cpu", o->cpu, &realtime->cpu, err))
+		return -1;
+	else if (!o->cpu)
+		realtime->cpu = realtime_choose_cpu();
+	if (realtime->policy != REALTIME_DEADLINE)
+		return 0;
+	if (o->cpu && realtime->cpu >= 0)
+		return error_input(err,
+				   "--cpu %.32s: a SCHED_DEADLINE thread cannot be pinned to a CPU "
+				   "(sched_setattr(2)); use a cpuset, or --policy fifo",
+				   o->cpu);
+	if (o->blame || o->tracer)
+		return error_input(err,
+				   "%s looks at one CPU, and a SCHED_DEADLINE thread cannot be "
+				   "pinned to one; use --policy fifo",
+				   o->blame ? "--blame" : "--tracer");
+	realtime->cpu = REALTIME_CPU_NONE;
+	return 0;
+}
+
 static int convert(const struct options *o, struct latency_request *request, struct error *err)
 {
 	struct latency_settings *s = &request->settings;
-	uint64_t number;
 	int timer = latency_timer_find(o->timer);
 
 	if (parse_duration("--cycle", o->cycle, CYCLE_MIN_NS, CYCLE_MAX_NS, &s->cycle_ns, err))
@@ -119,16 +154,8 @@ static int convert(const struct options *o, struct latency_request *request, str
 			err, "--timer '%.64s': unknown; use nanosleep, timerfd, epoll or spin",
 			o->timer);
 	s->timer = (enum latency_timer)timer;
-	if (realtime_parse_policy("--policy", o->policy, &s->realtime.policy, err) ||
-	    parse_number("--rt-priority", o->priority, 1, 99, &number, err))
-		return -1;
-	s->realtime.priority = (int)number;
 	s->realtime.cycle_ns = s->cycle_ns;
-	if (!o->cpu)
-		s->realtime.cpu = realtime_choose_cpu();
-	else if (!strcmp(o->cpu, "any"))
-		s->realtime.cpu = REALTIME_CPU_NONE;
-	else if (realtime_parse_cpu("--cpu", o->cpu, &s->realtime.cpu, err))
+	if (convert_realtime(o, &s->realtime, err) < 0)
 		return -1;
 	if (o->deadline &&
 	    parse_duration("--deadline", o->deadline, 1, CYCLE_MAX_NS, &request->deadline_ns, err))
@@ -184,9 +211,7 @@ int latency_options_parse(int argc, char **argv, struct latency_request *request
 		NULL,
 		NULL
 	};
-	struct options options = {
-		.cycle = "1ms", .priority = "80", .policy = "fifo", .timer = "nanosleep"
-	};
+	struct options options = { .cycle = "1ms", .policy = "fifo", .timer = "nanosleep" };
 
 	if (arguments_parse(&argp, argc, argv, &options, err))
 		return -1;

@@ -6,6 +6,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +47,7 @@ struct blame {
 	/* the cyclic thread's */
 	int64_t armed; /* what its last sleep for that was to end at; 0: it was busy all the time */
 	int64_t late; /* its last wake-up; negative: counted already */
-	bool begun;
+	bool begun, ordinary;
 	struct usual usual;
 	uint32_t active;
 	uint64_t order;
@@ -359,6 +360,13 @@ static void move_threshold(struct blame *blame)
 	atomic_store_explicit(&blame->threshold, threshold, memory_order_relaxed);
 }
 
+static bool is_ordinary(void)
+{
+	int policy = sched_getscheduler(0);
+
+	return policy == SCHED_OTHER || policy == SCHED_BATCH || policy == SCHED_IDLE;
+}
+
 #define BEGINNING 16
 
 /* The warming up has told what is usual: it counts as so many wake-ups, since the first ones are judged by it. */
@@ -371,6 +379,7 @@ static void watched_begin(void *context)
 	for (int i = 0; i < BEGINNING; i++)
 		usual_add(&blame->usual, median);
 	blame->late = -1;
+	blame->ordinary = is_ordinary();
 	follow(blame, (uint32_t)syscall(SYS_gettid));
 	blame->kept[blame->active].start = *(const volatile __u64 *)&blame->bpf->data->control.head;
 	blame->begun = true;
@@ -476,6 +485,7 @@ bool blame_take(struct blame *blame, struct blame_case *late)
 		.count = count,
 		.begins_in_thread = !blame->kept[oldest].cut,
 		.cut = blame->kept[oldest].cut,
+		.ordinary = blame->ordinary,
 	};
 	return true;
 }

@@ -9,6 +9,7 @@
 struct place {
 	int cpu;
 	const char *others;
+	bool ordinary;
 	char *buffer;
 };
 
@@ -163,6 +164,11 @@ static void on_thread(const struct place *place, const struct blame_part *part)
 {
 	if (on_kernel_thread(place, part->name))
 		return;
+	if (place->ordinary && !part->priority) {
+		say(place, "the cyclic thread shares the CPU with others: let it have a real-time "
+			   "policy (--policy fifo, as root or with CAP_SYS_NICE)");
+		return;
+	}
 	if (part->priority && *place->others)
 		say(place, "taskset -p -c %s %u, or lower its priority: chrt -f -p 1 %u",
 		    place->others, part->number, part->number);
@@ -180,7 +186,7 @@ static void on_thread(const struct place *place, const struct blame_part *part)
 char *blame_advice(const struct blame_part *part, const char *symbol,
 		   const struct blame_place *where, char buffer[BLAME_ADVICE])
 {
-	const struct place place = { where->cpu, where->others, buffer };
+	const struct place place = { where->cpu, where->others, where->ordinary, buffer };
 
 	buffer[0] = '\0';
 	switch (part->category) {

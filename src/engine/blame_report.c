@@ -71,7 +71,7 @@ static void rank(const struct blame_tally *tally, const struct blame *blame,
 	blame_symbols(blame ? blame_kallsyms(blame) : -1, addresses, ranking->symbols,
 		      tally->culprit_count);
 	other_cpus(tally->cpu, ranking->others);
-	ranking->place = (struct blame_place){ tally->cpu, ranking->others,
+	ranking->place = (struct blame_place){ tally->cpu, ranking->others, tally->ordinary,
 					       kernel_version("", &major, &minor) &&
 						       (major > 6 || (major == 6 && minor >= 12)) };
 }

@@ -34,6 +34,7 @@ struct blame_late {
 
 struct blame_tally {
 	int cpu;
+	bool ordinary; /* the cyclic thread has no real-time policy */
 	bool frames; /* late frames, not wake-ups: for the words */
 	uint64_t late; /* wake-ups looked at */
 	int64_t late_ns; /* their sum */
@@ -62,6 +63,7 @@ void blame_collect(struct blame *blame, struct blame_tally *tally);
 struct blame_place {
 	int cpu; /* the real-time thread's */
 	const char *others; /* the CPUs that are left for the rest ("0,2-3"; "" for none) */
+	bool ordinary; /* the thread there has no real-time policy */
 	bool fair_server; /* this kernel has one in the place of real-time throttling (from 6.12 on) */
 };
 

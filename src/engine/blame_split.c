@@ -314,7 +314,8 @@ static void apply(struct state *s, const struct blame_event *event)
 		s->tid = event->number;
 		s->policy = event->flags;
 		s->priority = realtime_priority(event->priority);
-		s->let = comes_after_realtime(event) && (int64_t)event->time_ns >= s->ready;
+		s->let = !s->late->ordinary && comes_after_realtime(event) &&
+			 (int64_t)event->time_ns >= s->ready;
 		memset(s->name, 0, sizeof(s->name));
 		memcpy(s->name, event->name, BLAME_NAME);
 		return_to_thread(s);

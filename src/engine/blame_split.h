@@ -78,6 +78,7 @@ struct blame_case {
 	size_t count;
 	bool begins_in_thread; /* the cyclic thread ran when the first event came */
 	bool cut; /* there were events before the first one that were not kept */
+	bool ordinary; /* the cyclic thread has no real-time policy: it shares the CPU with its like */
 	bool frame; /* a frame: `awake` is its stamp on this CPU, there is no thread and no timer */
 };
 

@@ -66,6 +66,7 @@ int64_t blame_tally_add(struct blame_tally *tally, const struct blame_case *late
 		add_culprit(tally, &parts[i]);
 	tally->late++;
 	tally->late_ns += late->awake - late->due;
+	tally->ordinary = late->ordinary;
 	add_worst(tally, late, parts, count);
 	return late->awake - late->due;
 }

@@ -32,6 +32,11 @@ refused() { # STATUS TEXT ARGUMENT...: exit status, and one line on stderr that 
 	refused 2 "goes with --blame or --tracer" --stop-over 1ms
 	refused 2 "unknown; use timerlat" --tracer wireshark
 	refused 2 "name a file" --json --csv -
+	refused 2 "cannot be pinned to a CPU" --policy deadline --cpu 0
+	refused 2 "--blame looks at one CPU" --policy deadline --blame
+	refused 2 "--tracer looks at one CPU" --policy deadline --tracer hwlat
+	refused 2 "only --policy fifo and rr have a priority" --policy deadline --rt-priority 5
+	refused 2 "only --policy fifo and rr have a priority" --policy other --rt-priority 5
 	refused 2 "the command is empty" --load '' -n 1
 }
 

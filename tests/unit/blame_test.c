@@ -67,6 +67,7 @@ static struct blame_part parts[BLAME_PARTS_MAX];
 
 static int64_t armed = DUE; /* what the sleep was to end at */
 static bool is_cut; /* more happened than the history holds */
+static bool is_ordinary; /* it has no real-time policy */
 static bool is_frame; /* a late frame, not a late wake-up */
 
 static size_t split_until(int64_t awake_us)
@@ -79,6 +80,7 @@ static size_t split_until(int64_t awake_us)
 					 .count = length,
 					 .begins_in_thread = !is_frame && !is_cut,
 					 .cut = is_cut,
+					 .ordinary = is_ordinary,
 					 .frame = is_frame };
 	size_t count = blame_split(&late, parts);
 	int64_t sum = 0;
@@ -416,6 +418,17 @@ static void throttled(void **state)
 	count = split_until(103);
 	expect_first(count, BLAME_PART_THROTTLED, 100,
 		     "not let run (real-time throttling or the fair server)");
+	/* of one that shares the CPU with its like it is the others' time */
+	is_ordinary = true;
+	idle(-500);
+	wake(0, 0, 0);
+	length--;
+	run(2, 5, "shell", SCHED_OTHER, 120);
+	run(102, RT, "tsnpub", SCHED_OTHER, 120);
+	count = split_until(103);
+	is_ordinary = false;
+	expect_first(count, BLAME_PART_THREAD, 100, "thread shell[5] SCHED_OTHER");
+	assert_int_equal(part_ns(count, BLAME_PART_THROTTLED), 0);
 	/* it ran before already, and goes on in the kernel: that is its own */
 	run(-500, 5, "shell", SCHED_OTHER, 120);
 	wake(0, 0, 0);
@@ -628,12 +641,14 @@ static void advice_is_a_command(void **state)
 		  "0",
 		  "grep -F -B 1 -A 2 'some_timer' /proc/timer_list" },
 	};
-	const struct blame_place newer = { 1, "0", true };
+	const struct blame_place newer = { 1, "0", false, true };
+	const struct blame_place ordinary = { 1, "0", true, true };
+	const struct blame_part shell = { .category = BLAME_PART_THREAD, .name = "bash" };
 	char advice[BLAME_ADVICE];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct blame_place place = { 1, cases[i].others, false };
+		const struct blame_place place = { 1, cases[i].others, false, false };
 
 		if (!strstr(blame_advice(&cases[i].part, cases[i].symbol, &place, advice),
 			    cases[i].wanted))
@@ -641,6 +656,7 @@ static void advice_is_a_command(void **state)
 	}
 	assert_string_equal(blame_advice(&cases[0].part, "", &newer, advice),
 			    "echo 0 > /sys/kernel/debug/sched/fair_server/cpu1/runtime");
+	assert_non_null(strstr(blame_advice(&shell, "", &ordinary, advice), "--policy fifo"));
 }
 
 int main(void)

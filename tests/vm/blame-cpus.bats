@@ -14,6 +14,12 @@ load blame
 	awk -v late="$late" -v sum="$sum" 'BEGIN { exit !(late >= 100 && sum >= late - 0.4 && sum <= late + 0.4) }'
 }
 
+@test "a SCHED_DEADLINE thread, which cannot be pinned, though the others keep off one CPU" {
+	tsnpub latency --policy deadline --count 100 >"$out" 2>&1
+	cat "$out"
+	grep -q '^SCHED_DEADLINE 500us in 1ms on any CPU, ' "$out"
+}
+
 @test "a CPU that is offline is refused in one line" {
 	echo 0 >/sys/devices/system/cpu/cpu1/online
 	latency=0 doctor=0
