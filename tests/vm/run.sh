@@ -16,7 +16,8 @@
 #   --interactive         no CMD: a shell on this terminal, no timeout
 #   --append WORDS        words for the kernel's command line
 #
-# $LAB_PHASE, if set: nanoseconds that the guest sleeps before CMD, so that a test can be seen at other phases of its clocks.
+# $LAB_PHASE, if set: nanoseconds that the guest sleeps before CMD, and by which it sets its clock forward, so that a test can
+# be seen at other phases: of its beginning against the second, of the kernel's tick against the cycles.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/machine.sh"
@@ -106,7 +107,10 @@ done
 {
 	echo '#!/bin/bash'
 	echo 'cd /lab'
-	[ -z "${LAB_PHASE:-}" ] || printf 'sleep %d.%09d\n' $((10#$LAB_PHASE / 1000000000)) $((10#$LAB_PHASE % 1000000000))
+	if [ -n "${LAB_PHASE:-}" ]; then
+		printf -v phase '%d.%09d' $((10#$LAB_PHASE / 1000000000)) $((10#$LAB_PHASE % 1000000000))
+		printf 'sleep %s\nphc_ctl -q CLOCK_REALTIME -- adj %s >/dev/null\n' "$phase" "$phase"
+	fi
 	[ -z "$interactive" ] || set -- /lab/bin/lab-shell
 	printf 'exec'
 	printf ' %q' "$@"
