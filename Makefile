@@ -84,11 +84,11 @@ $(BUILD)/tools/%: tests/bench/%.c $(BUILD)/libtsnpub.a | $(SKELETONS)
 
 $(BUILD)/tools/%.so: tests/bench/preload/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -fPIC -shared -o $@ $<
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -MF $@.d -fPIC -shared -o $@ $<
 
 $(BUILD)/tools/%.so: tests/vm/preload/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -fPIC -shared -o $@ $<
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -MF $@.d -fPIC -shared -o $@ $<
 
 $(BUILD)/tools/%: tests/vm/%.c $(BUILD)/libtsnpub.a
 	@mkdir -p $(@D)

@@ -11,6 +11,7 @@ publish() {
 
 # start_publisher OPTION...: in the background; returns once it says that it runs
 start_publisher() {
+	: >"$work/tx.err" # what another one said
 	ip netns exec "$tx_ns" "$tsnpub" --iface vtx "$@" >"$work/tx.out" 2>"$work/tx.err" 3>&- &
 	publisher=$!
 	wait_for "cyclic thread"

@@ -34,6 +34,15 @@ teardown() {
 	rm -rf "$dir"
 }
 
+# other_ptp4l MODE: in the place of the one that setup() started; what it says goes to $dir/MODE
+other_ptp4l() {
+	kill "${pids[0]}"
+	wait "${pids[0]}" || true
+	"$top/build/tools/fake_ptp4l" "$dir/ptp4l" "$1" "$dir/facts" >"$dir/$1" 3>&- &
+	pids+=($!)
+	eventually test -s "$dir/$1"
+}
+
 # facts [NAME VALUE]...: what ptp4l says from now on; all is well without any
 facts() {
 	printf 'utc %s\niface a0\n' "$tai" >"$dir/facts.new"
@@ -44,6 +53,33 @@ facts() {
 # exec: in the background the process that is ended is the publisher, not a shell that leaves it to run on
 publish() {
 	exec ip netns exec "$netns" timeout 150 "$tsnpub" --iface a0 --cycle 10ms --sync-socket "$dir/ptp4l" "$@"
+}
+
+# start_publisher OPTION...: in the background, without an end of its own; what it says goes to $dir/out
+start_publisher() {
+	: >"$dir/out" # what another one said
+	publish --duration 120s "$@" >"$dir/out" 2>&1 3>&- &
+	publisher=$!
+	pids+=("$publisher")
+}
+
+# start_sending OPTION...: the same, and frames have left
+start_sending() {
+	start_publisher "$@"
+	wait_for "$dir/out" " sent [1-9]"
+}
+
+end_publisher() {
+	kill -TERM "$publisher"
+	wait "$publisher" || true
+}
+
+# the publisher ends by itself, since the clocks were lost
+stops() {
+	result=0
+	wait "$publisher" || result=$?
+	[ "$result" -eq 1 ]
+	grep -q "clocks out of sync (stopping)${1:-}" "$dir/out"
 }
 
 # frames that have arrived at the other end
@@ -131,40 +167,28 @@ sync_records() {
 
 @test "warn, not good at the start: with pause frames are withheld, and that is said; stop ends only what has been good" {
 	facts offset 200000
-	publish --duration 120s --sync warn --on-sync-loss pause >"$dir/out" 2>&1 3>&- &
-	publisher=$!
-	pids+=($publisher)
+	start_publisher --sync warn --on-sync-loss pause
 	wait_for "$dir/out" "frames are withheld until the clocks are in sync"
 	wait_for "$dir/out" " paused [1-9]"
 	[ "$(arrived)" -eq 0 ]
 	# the fix names the publisher's own option; the verdict for the log is not cut
 	grep -q "set --sync-limit to what they give" "$dir/out"
 	grep -q "clocks: not good: offset from master: too far from the master (+200.000us, limit 100us)$" "$dir/out"
-	kill -TERM "$publisher"
-	wait "$publisher" || true
-	publish --duration 120s --sync warn --on-sync-loss stop >"$dir/out" 2>&1 3>&- &
-	publisher=$!
-	wait_for "$dir/out" " sent [1-9]"
+	end_publisher
+	start_sending --sync warn --on-sync-loss stop
 	facts
 	wait_for "$dir/out" "clocks in sync again"
 	facts offset 200000
-	result=0
-	wait "$publisher" || result=$?
-	[ "$result" -eq 1 ]
-	grep -q "clocks out of sync (stopping)" "$dir/out"
+	stops
 }
 
 @test "warn: what left before the loss was noticed is marked, too" {
-	publish --duration 120s --sync require --on-sync-loss warn --log "$dir/log" >"$dir/out" 2>&1 3>&- &
-	publisher=$!
-	pids+=($publisher)
-	wait_for "$dir/out" " sent [1-9]"
+	start_sending --sync require --on-sync-loss warn --log "$dir/log"
 	facts offset 200000
 	lost=$(date +%s%N) # from now on at the latest
 	wait_for "$dir/out" "clocks out of sync"
 	sleep 0.3
-	kill -TERM "$publisher"
-	wait "$publisher" || true
+	end_publisher
 	run perl -e 'open my $f, "<:raw", $ARGV[0] or die; seek $f, 4096, 0;
 		while (read($f, my $r, 64) == 64) {
 			my ($seq, $launch) = unpack "q<2", $r;
@@ -179,10 +203,7 @@ sync_records() {
 }
 
 @test "pause: frames stop with the loss, and go on in phase with the recovery" {
-	publish --duration 120s --sync require --log "$dir/log" >"$dir/out" 2>&1 3>&- &
-	publisher=$!
-	pids+=($publisher)
-	wait_for "$dir/out" " sent [1-9]"
+	start_sending --sync require --log "$dir/log"
 	facts offset 200000
 	wait_for "$dir/out" "clocks out of sync (pausing): offset from master"
 	wait_for "$dir/out" " paused [1-9]" # what was handed over before has arrived
@@ -194,8 +215,7 @@ sync_records() {
 	wait_for "$dir/out" "clocks in sync again after"
 	goes_on() { [ "$(arrived)" -gt "$count" ]; }
 	eventually goes_on
-	kill -TERM "$publisher"
-	wait "$publisher" || true
+	end_publisher
 	# launches are multiples of the cycle before and after; the pause is in the log, and each second of the clocks
 	run perl -e 'open my $f, "<:raw", $ARGV[0] or die; seek $f, 4096, 0;
 		while (read($f, my $r, 64) == 64) {
@@ -214,21 +234,13 @@ sync_records() {
 }
 
 @test "stop: the run ends with the loss, status 1" {
-	publish --duration 120s --sync require --on-sync-loss stop >"$dir/out" 2>&1 3>&- &
-	publisher=$!
-	wait_for "$dir/out" " sent [1-9]"
+	start_sending --sync require --on-sync-loss stop
 	facts state 2
-	result=0
-	wait "$publisher" || result=$?
-	[ "$result" -eq 1 ]
-	grep -q "clocks out of sync (stopping): port: the port does not synchronise" "$dir/out"
+	stops ": port: the port does not synchronise"
 }
 
 @test "each loss is noticed: gone, another grandmaster, stale syncs" {
-	publish --duration 120s --sync require --on-sync-loss warn >"$dir/out" 2>&1 3>&- &
-	publisher=$!
-	pids+=($publisher)
-	wait_for "$dir/out" " sent [1-9]"
+	start_sending --sync require --on-sync-loss warn
 	facts gm 7
 	wait_for "$dir/out" "another grandmaster took over from 000000.0000.000042"
 	facts gm 7 sync_age_ms 60000
@@ -238,31 +250,23 @@ sync_records() {
 	kill "${pids[0]}"
 	wait_for "$dir/out" "ptp4l"
 	wait_for "$dir/out" "went away\|no such socket"
-	kill -TERM "$publisher"
-	wait "$publisher" || true
+	end_publisher
 	[ "$(grep -c 'losses of clock sync' "$dir/out")" -eq 1 ]
 }
 
 @test "ptp4l is restarted: a loss, however quick it was, and good again with the new one" {
-	publish --duration 120s --sync require --on-sync-loss warn >"$dir/out" 2>&1 3>&- &
-	publisher=$!
-	pids+=($publisher)
-	wait_for "$dir/out" " sent [1-9]"
+	start_sending --sync require --on-sync-loss warn
 	kill "${pids[0]}"
 	wait "${pids[0]}" || true
 	"$top/build/tools/fake_ptp4l" "$dir/ptp4l" good "$dir/facts" >"$dir/again" 3>&- &
 	pids+=($!)
 	wait_for "$dir/out" "clocks in sync again after"
-	kill -TERM "$publisher"
-	wait "$publisher" || true
+	end_publisher
 	grep -q "clocks out of sync (frames are marked.*: ptp4l: " "$dir/out"
 }
 
 @test "what ptp4l tells of is looked at at once, not in the next second" {
-	publish --duration 120s --sync require --log "$dir/log" >"$dir/out" 2>&1 3>&- &
-	publisher=$!
-	pids+=($publisher)
-	wait_for "$dir/out" " sent [1-9]"
+	start_sending --sync require --log "$dir/log"
 	# ten times: the next look either follows, or is that of the second, which writes a record of the clocks
 	for _ in $(seq 10); do
 		asked=$(grep -c asked "$dir/ready")
@@ -272,8 +276,7 @@ sync_records() {
 	facts gm 7
 	kill -USR1 "${pids[0]}"
 	wait_for "$dir/out" "clocks out of sync (pausing): grandmaster: another grandmaster took over"
-	kill -TERM "$publisher"
-	wait "$publisher" || true
+	end_publisher
 	asked=$(grep -c asked "$dir/ready")
 	echo "$asked looks, $(sync_records "$dir/log" | wc -l) of them each second"
 	# one at the start, one at the end, and most of the ten
@@ -281,30 +284,17 @@ sync_records() {
 }
 
 @test "a subscription that is not answered in time is asked for again" {
-	kill "${pids[0]}"
-	wait "${pids[0]}" || true
-	"$top/build/tools/fake_ptp4l" "$dir/ptp4l" late "$dir/facts" >"$dir/late" 3>&- &
-	pids+=($!)
-	eventually test -s "$dir/late"
-	publish --duration 120s --sync warn >"$dir/out" 2>&1 3>&- &
-	publisher=$!
-	pids+=($publisher)
+	other_ptp4l late
+	start_publisher --sync warn
 	eventually counted "$dir/late" subscribed 2
-	kill -TERM "$publisher"
-	wait "$publisher" || true
+	end_publisher
 	# the last one ends it
 	[ "$(grep -c subscribed "$dir/late")" -ge 3 ]
 }
 
 @test "notifications between the answers are told from them" {
-	kill "${pids[0]}"
-	wait "${pids[0]}" || true
-	"$top/build/tools/fake_ptp4l" "$dir/ptp4l" chatty "$dir/facts" >"$dir/chatty" 3>&- &
-	pids+=($!)
-	eventually test -s "$dir/chatty"
-	publish --duration 120s --sync require --log "$dir/log" >"$dir/out" 2>&1 3>&- &
-	publisher=$!
-	pids+=($publisher)
+	other_ptp4l chatty
+	start_publisher --sync require --log "$dir/log"
 	eventually counted "$dir/chatty" asked 6
 	quiet=$(grep -c asked "$dir/chatty")
 	# a sync message that tells of an offset beyond the limit is a reason to look
@@ -313,8 +303,7 @@ sync_records() {
 	# each look hears of it again: the next one follows at once, and not in the next second, which writes a record
 	asked=$(grep -c asked "$dir/chatty")
 	eventually counted "$dir/chatty" asked $((asked + 12))
-	kill -TERM "$publisher"
-	wait "$publisher" || true
+	end_publisher
 	[ "$(grep -c "out of sync" "$dir/out")" -eq 1 ]
 	[ "$(sync_records "$dir/log" | head -1)" = "0 3" ]
 	asked=$(grep -c asked "$dir/chatty")

@@ -130,31 +130,28 @@ nothing_left() {
 	nothing_left
 }
 
+# answers_badly STATE MODE REASON: what is told of a peer that answers so
+answers_badly() {
+	start_fake "$2"
+	check_in_vain "$dir/ptp4l"
+	[ "$status" -eq 1 ]
+	[ "$(ptp4l_state)" = "$1" ]
+	[[ $(row ptp4l reason) == *"$3"* ]]
+	stop_fake
+}
+
 @test "peers that answer garbage" {
-	declare -A reason=([garbage]="not a management message" [truncated]="shorter than its kind" \
-		[length]="does not fit the datagram")
-	for mode in garbage truncated length; do
-		start_fake "$mode"
-		check_in_vain "$dir/ptp4l"
-		[ "$status" -eq 1 ]
-		[ "$(ptp4l_state)" = garbage ]
-		[[ $(row ptp4l reason) == *"${reason[$mode]}"* ]]
-		stop_fake
-	done
+	answers_badly garbage garbage "not a management message"
+	answers_badly garbage truncated "shorter than its kind"
+	answers_badly garbage length "does not fit the datagram"
 	nothing_left
 }
 
 @test "peers that answer something else" {
-	declare -A reason=([sequence]="wrong sequence number" [foreign]="someone else" \
-		[request]="not a response" [flood]="wrong sequence number")
-	for mode in sequence foreign request flood; do
-		start_fake "$mode"
-		check_in_vain "$dir/ptp4l"
-		[ "$status" -eq 1 ]
-		[ "$(ptp4l_state)" = strange ]
-		[[ $(row ptp4l reason) == *"${reason[$mode]}"* ]]
-		stop_fake
-	done
+	answers_badly strange sequence "wrong sequence number"
+	answers_badly strange foreign "someone else"
+	answers_badly strange request "not a response"
+	answers_badly strange flood "wrong sequence number"
 	nothing_left
 }
 

@@ -168,14 +168,20 @@ static void somebody_elses_tracer(void **state)
 	tree_remove(root);
 }
 
+/* A tree, and the path in it where the note of a run would be. */
+static void make_noted(char root[64], const char *name, char note[128])
+{
+	assert_non_null(tree_make(root));
+	snprintf(note, 128, "%s/%s", root, name);
+}
+
 static void what_a_killed_run_left_is_put_back(void **state)
 {
 	struct tracer_settings settings = { .count = 0 };
 	char root[64], note[128], names[128], text[64];
 
 	(void)state;
-	assert_non_null(tree_make(root));
-	snprintf(note, sizeof(note), "%s/run/tracer", root);
+	make_noted(root, "run/tracer", note);
 	tree_write(root, "/osnoise/cpus", "0-3\n");
 	tree_write(root, "/osnoise/stop_tracing_us", "0\n");
 	tree_write(root, "/osnoise/stop_tracing_total_us", "0\n");
@@ -212,8 +218,7 @@ static void a_note_that_is_not_ours_does_no_harm(void **state)
 	char root[64], note[128], names[128], text[64];
 
 	(void)state;
-	assert_non_null(tree_make(root));
-	snprintf(note, sizeof(note), "%s/note", root);
+	make_noted(root, "note", note);
 	tree_write(root, "/osnoise/cpus", "2\n");
 	tree_write(root, "/trace_clock", "local\n");
 	tree_write(root, "/note",
