@@ -20,13 +20,13 @@ void blame_session_open(struct blame_session *s)
 		return;
 	}
 	s->tally = calloc(1, sizeof(*s->tally));
-	without = !blame_cost_lateness(s->cpu, s->spin_ns, NULL, &s->without_ns);
+	without = !blame_cost_lateness(s->cpu, s->spin_ns, NULL, &s->without);
 	s->blame = s->tally ? blame_open(s->cpu, &err) : NULL;
 	if (!s->blame) {
 		message_warn("--blame is not available: %s", err.text[0] ? err.text : "no memory");
 		return;
 	}
-	s->measured = without && !blame_cost_lateness(s->cpu, s->spin_ns, s->blame, &s->with_ns);
+	s->measured = without && !blame_cost_lateness(s->cpu, s->spin_ns, s->blame, &s->with);
 	blame_forget(s->blame);
 	blame_set_threshold(s->blame, s->over_ns, s->stop_over_ns);
 	s->tally->cpu = s->cpu;
@@ -56,15 +56,14 @@ void blame_session_tick(struct blame_session *s)
 
 void blame_session_print(const struct blame_session *s)
 {
+	char cost[BLAME_COST_TEXT];
+
 	if (!s->blame)
 		return;
 	blame_print(stdout, s->tally, s->blame);
 	if (s->measured)
-		printf("\nBlame makes a wake-up %" PRId64 " ns later%s: P10 %" PRId64
-		       " instead of %" PRId64 " ns (%d wake-ups each%s, before the run)\n",
-		       s->with_ns > s->without_ns ? s->with_ns - s->without_ns : 0,
-		       s->with_ns > s->without_ns ? "" : ", less than this machine's noise",
-		       s->with_ns, s->without_ns, BLAME_COST_WAKES,
+		printf("\nBlame makes a wake-up %s (%d wake-ups each%s, before the run)\n",
+		       blame_cost_text(&s->with, &s->without, cost), BLAME_COST_WAKES,
 		       s->other_timer ? ", by clock_nanosleep" : "");
 }
 
@@ -74,11 +73,12 @@ json_t *blame_session_json(const struct blame_session *s)
 
 	if (o && s->measured)
 		json_object_set_new(o, "cost",
-				    json_pack("{s:I,s:I,s:I,s:i}", "wakeup_later_ns",
-					      (json_int_t)(s->with_ns - s->without_ns), "with_ns",
-					      (json_int_t)s->with_ns, "without_ns",
-					      (json_int_t)s->without_ns, "wakeups",
-					      BLAME_COST_WAKES));
+				    json_pack("{s:I,s:I,s:I,s:I,s:i}", "wakeup_later_ns",
+					      (json_int_t)(s->with.ns - s->without.ns), "with_ns",
+					      (json_int_t)s->with.ns, "without_ns",
+					      (json_int_t)s->without.ns, "noise_ns",
+					      (json_int_t)blame_cost_noise(&s->with, &s->without),
+					      "wakeups", BLAME_COST_WAKES));
 	return o;
 }
 

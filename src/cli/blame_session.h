@@ -23,7 +23,7 @@ struct blame_session {
 	struct blame_tally *tally;
 	struct wake_clock clock;
 	bool measured; /* the cost */
-	int64_t without_ns, with_ns; /* how late a thread wakes up without blame and with it, P10 */
+	struct blame_tenth without, with; /* how late a thread wakes up without blame and with it */
 };
 
 /*

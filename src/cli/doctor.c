@@ -113,6 +113,11 @@ static int check_options(const struct options *options, struct exam *exam, struc
 	     options->priority || options->brief || options->json))
 		return error_input(err, "--undo goes without other options (but --root): it puts "
 					"back all that --fix has changed");
+	if (options->brief && options->json)
+		return error_input(err, "--brief is for the text; the JSON document has it all, "
+					"with the verdict of each: leave one of them out");
+	if (options->root && access(options->root, F_OK) < 0)
+		return error_input(err, "--root '%.256s': %s", options->root, strerror(errno));
 	if (options->yes && !options->fix)
 		return error_input(err, "--yes goes with --fix");
 	if (options->fix && options->json && !options->yes)
@@ -262,7 +267,8 @@ static void print_text(const struct options *options, const struct exam *exam,
 	if (*doctor_boot_line(result->findings, result->count, boot, sizeof(boot)))
 		printf("boot parameters, as one line: %s\n", boot);
 	if (fixable && !options->fix && !options->root)
-		printf("`tsnpub doctor --fix` can mend %zu of these now; --undo takes it back\n",
+		printf("the same with --fix can mend %zu of these now; `tsnpub doctor --undo` "
+		       "takes it back\n",
 		       fixable);
 }
 

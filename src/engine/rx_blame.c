@@ -51,7 +51,7 @@ struct rx_blame {
 	enum stage stage;
 	struct sample without, with;
 	bool measured;
-	int64_t without_ns, with_ns; /* P10 of them */
+	struct blame_tenth without_it, with_it; /* of them */
 	/* attaches, with the capabilities for it */
 	struct worker *worker;
 	atomic_int attached; /* 1, or -1 with the error */
@@ -221,20 +221,6 @@ int rx_blame_tick(struct rx_blame *b, int cpu, struct error *err)
 	return 0;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* As blame_cost_lateness(): those that nothing disturbs tell best. */
-static int64_t tenth(struct sample *sample)
-{
-	qsort(sample->latency, SETTLED, sizeof(*sample->latency), by_value);
-	return sample->latency[SETTLED / 10];
-}
-
 void rx_blame_end(struct rx_blame *b)
 {
 	if (!b)
@@ -245,13 +231,13 @@ void rx_blame_end(struct rx_blame *b)
 	b->measured = b->with.count == SETTLED;
 	if (!b->measured)
 		return;
-	b->without_ns = tenth(&b->without);
-	b->with_ns = tenth(&b->with);
+	b->without_it = blame_tenth_of(b->without.latency, SETTLED);
+	b->with_it = blame_tenth_of(b->with.latency, SETTLED);
 }
 
 void rx_blame_print(FILE *out, const struct rx_blame *b)
 {
-	int64_t later;
+	char cost[BLAME_COST_TEXT];
 
 	if (!b || b->stage >= STAGE_FAILED)
 		return;
@@ -264,12 +250,10 @@ void rx_blame_print(FILE *out, const struct rx_blame *b)
 	blame_print(out, &b->tally, b->blame);
 	if (!b->measured)
 		return;
-	later = b->with_ns - b->without_ns;
 	fprintf(out,
-		"\nBlame makes a frame's stamp %" PRId64 " ns later%s: latency's P10 %" PRId64
-		" instead of %" PRId64 " ns (%d frames each, before and with it)\n",
-		later > 0 ? later : 0, later > 0 ? "" : ", less than the noise", b->with_ns,
-		b->without_ns, SETTLED);
+		"\nBlame makes a frame's stamp %s of latency (%d frames each, before and with it; "
+		"what else has changed meanwhile is in it)\n",
+		blame_cost_text(&b->with_it, &b->without_it, cost), SETTLED);
 }
 
 json_t *rx_blame_json(const struct rx_blame *b)
@@ -277,11 +261,14 @@ json_t *rx_blame_json(const struct rx_blame *b)
 	json_t *o = b && b->stage < STAGE_FAILED ? blame_json(&b->tally, b->blame) : NULL;
 
 	if (o && b->measured)
-		json_object_set_new(o, "cost",
-				    json_pack("{s:I,s:I,s:I,s:i}", "stamp_later_ns",
-					      (json_int_t)(b->with_ns - b->without_ns), "with_ns",
-					      (json_int_t)b->with_ns, "without_ns",
-					      (json_int_t)b->without_ns, "frames", SETTLED));
+		json_object_set_new(
+			o, "cost",
+			json_pack("{s:I,s:I,s:I,s:I,s:i}", "stamp_later_ns",
+				  (json_int_t)(b->with_it.ns - b->without_it.ns), "with_ns",
+				  (json_int_t)b->with_it.ns, "without_ns",
+				  (json_int_t)b->without_it.ns, "noise_ns",
+				  (json_int_t)blame_cost_noise(&b->with_it, &b->without_it),
+				  "frames", SETTLED));
 	return o;
 }
 

@@ -29,7 +29,10 @@ refused() { # STATUS TEXT ARGUMENT...
 		# shellcheck disable=SC2086
 		refused 2 "--undo goes without other options" --undo $option
 	done
-	refused 3 "is /sys mounted?" --root /nowhere
+	refused 2 "--root '/nowhere': No such file or directory" --root /nowhere
+	refused 2 "--root '/nowhere': No such file or directory" --root /nowhere --undo
+	refused 3 "is /sys mounted?" --root /etc
+	refused 2 "--brief is for the text" --brief --json
 }
 
 # A machine with one thing to mend.

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/blame.h"
 #include "engine/blame_usual.h"
 
 static int by_value(const void *a, const void *b)
@@ -48,10 +49,45 @@ static void usual_lateness_is_followed(void **state)
 	assert_int_equal(usual_threshold(&usual), USUAL_WORTH_NS);
 }
 
+static void cost_is_held_against_the_noise(void **state)
+{
+	int64_t with[400], without[400];
+	struct blame_tenth a, b;
+	char text[BLAME_COST_TEXT];
+
+	(void)state;
+	for (int i = 0; i < 400; i++) {
+		/* each quarter 1000 to 1099, in no order */
+		without[i] = 1000 + i * 37 % 100;
+		with[i] = without[i] + 25;
+	}
+	b = blame_tenth_of(without, 400);
+	assert_int_equal(b.ns, 1010);
+	assert_int_equal(b.noise_ns, 0);
+	a = blame_tenth_of(with, 400);
+	assert_string_equal(blame_cost_text(&a, &b, text),
+			    "25 ns later: P10 1035 instead of 1010 ns");
+	/* the last quarter is later by 30 for another reason */
+	for (int i = 0; i < 400; i++)
+		with[i] = 1025 + i * 37 % 100 + (i >= 300 ? 30 : 0);
+	a = blame_tenth_of(with, 400);
+	assert_int_equal(a.noise_ns, 30);
+	assert_in_range(a.ns, 1035, 1065);
+	a.ns = 1040;
+	assert_int_equal(blame_cost_noise(&a, &b), 30);
+	assert_string_equal(
+		blame_cost_text(&a, &b, text),
+		"30 ns later, no more than the noise of 30 ns: P10 1040 instead of 1010 ns");
+	assert_string_equal(
+		blame_cost_text(&b, &a, text),
+		"0 ns later, no more than the noise of 30 ns: P10 1010 instead of 1040 ns");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(usual_lateness_is_followed),
+		cmocka_unit_test(cost_is_held_against_the_noise),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
