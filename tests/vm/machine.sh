@@ -2,8 +2,9 @@
 # The virtual machine itself. Sourced after lib.sh.
 #
 # Booting takes the emulated CPU more than 10 s, so each shape of the machine is booted once
-# and its state kept in build/vm/FLAVOUR/*.state; a run starts from there in about a second. The guest waits in that state
-# for its payload: what is particular to the run (the program, the tests, the command) as a cpio archive.
+# and its state kept in build/vm/FLAVOUR: its memory in *.state.ram, the rest in *.state. A run starts from there in about a
+# second; it maps the memory, and what it writes is its own, so that nothing is read but what it needs. The guest waits in
+# that state for its payload: what is particular to the run (the program, the tests, the command) as a cpio archive.
 
 # machine_emulator: the words that start QEMU, in `emulator`: the one that was fetched, or the system's where that does not run
 machine_emulator()
@@ -22,7 +23,7 @@ machine_arguments()
 	# clock to measure it by: what it measures is off by some ppm, another time at each boot, and then each of its clocks
 	# has fractions of nanoseconds of its own, so that their difference changes by one from look to look.
 	arguments=(-accel tcg,thread=single -icount shift=0,sleep=off -rtc clock=vm,base=2026-01-01T00:00:00
-		-M q35 -cpu max,-erms,-fsrm -m "$memory" -smp "$cpus"
+		-M q35,memory-backend=ram -cpu max,-erms,-fsrm -m "$memory" -smp "$cpus"
 		-nodefaults -no-user-config -display none -no-reboot
 		-kernel "$build/$kernel/vmlinux" -initrd "$build/$kernel/base.cpio"
 		-append "console=ttyS0 quiet loglevel=5 oops=panic panic=-1 nokaslr mitigations=off log_buf_len=4M
@@ -37,6 +38,12 @@ machine_arguments()
 		arguments+=(-device "virtserialport,chardev=$port,name=$port")
 	done
 }
+
+# The command of QEMU's monitor by which a saved state is without the memory: that is in a file already.
+keep_memory='migrate_set_capability x-ignore-shared on'
+
+# machine_memory STATE on|off: the words that give QEMU the memory of that state. `on`: what the guest writes goes into it.
+machine_memory() { memory_arguments=(-object "memory-backend-file,id=ram,size=${memory}M,mem-path=$1.ram,share=$2"); }
 
 # machine_state: the path of the saved state of this shape
 machine_state()
@@ -56,14 +63,16 @@ machine_state()
 machine_boot()
 {
 	local state=$1 work word rc=0
-	[ ! -e "$state" ] || return 0
+	[ ! -e "$state" ] || [ ! -e "$state.ram" ] || return 0
 	say "booting the guest once ($kernel, $cpus CPUs, $memory MiB)"
 	work=$(mktemp -d "$build/boot.XXXXXX")
 	mkfifo "$work/payload.in" "$work/payload.out" "$work/status" "$work/monitor"
 	exec 8<>"$work/monitor" 6<>"$work/status"
 	machine_emulator
 	machine_arguments
-	"${bounded[@]}" 300 "${unleft[@]}" "${emulator[@]}" "${arguments[@]}" \
+	rm -f "$state.ram"
+	machine_memory "$state" on
+	"${bounded[@]}" 300 "${unleft[@]}" "${emulator[@]}" "${arguments[@]}" "${memory_arguments[@]}" \
 		-chardev file,id=console,path="$work/console" -chardev null,id=terminal \
 		-chardev pipe,id=payload,path="$work/payload" \
 		-chardev null,id=stdout -chardev null,id=stderr -chardev null,id=dmesg \
@@ -75,7 +84,7 @@ machine_boot()
 	local watch=$!
 	read -r word <&6
 	if [ "$word" = ready ]; then
-		printf 'migrate "exec:cat >%s"\ninfo migrate\nquit\n' "$state.new" >&8
+		printf '%s\n' "$keep_memory" "migrate \"exec:cat >$state.new\"" 'info migrate' quit >&8
 		wait "$qemu" || rc=$?
 		# QEMU's status is 0 too when the state was cut, by a full disk for one
 		grep -q '[Ss]tatus: *completed' "$work/qemu.log" || rc=71
@@ -84,7 +93,7 @@ machine_boot()
 	exec 6>&- 8>&-
 	if [ "$word" != ready ] || [ "$rc" != 0 ] || [ ! -s "$state.new" ]; then
 		tail -n 40 "$work/console" "$work/qemu.log" >&2 || true
-		rm -rf "$work" "$state.new"
+		rm -rf "$work" "$state.new" "$state.ram"
 		# nothing is missing on this machine (that would be status 3): a fault, as of a guest that dies later
 		say "the guest did not boot, or its state could not be saved (end of its console and of QEMU's log above)"
 		exit 71
@@ -92,7 +101,7 @@ machine_boot()
 	mv "$state.new" "$state"
 	rm -rf "$work"
 	# States of older guests are of no use any more.
-	find "$build/$kernel" -name '*.state' ! -newer "$build/$kernel/base.cpio" -delete
+	find "$build/$kernel" -name '*.state*' ! -newer "$build/$kernel/base.cpio" -delete
 }
 
 wait_for_end() { tail --pid="$1" -s 0.5 -f /dev/null; }

@@ -128,7 +128,11 @@ cat "$work/stderr" >&2 & err=$!
 status=0
 machine_emulator
 machine_arguments
-qemu=("${emulator[@]}" "${arguments[@]}" -incoming "exec:cat $state" -monitor none
+machine_memory "$state" off
+printf '%s\n' "$keep_memory" "migrate_incoming \"exec:cat $state\"" >"$work/begin.in"
+: >"$work/begin.out"
+qemu=("${emulator[@]}" "${arguments[@]}" "${memory_arguments[@]}" -incoming defer
+	-chardev "pipe,id=begin,path=$work/begin" -mon chardev=begin,mode=readline
 	-chardev "file,id=console,path=$console"
 	-chardev "file,id=stdout,path=$work/stdout" -chardev "file,id=stderr,path=$work/stderr"
 	-chardev "file,id=dmesg,path=$work/dmesg")
@@ -161,7 +165,7 @@ if [ "$status" = 124 ] || [ "$status" = 137 ] || [ "$status" = 152 ]; then
 elif [ -z "$result" ]; then
 	cat "$work/qemu.err" >&2
 	if grep -q 'load of migration failed' "$work/qemu.err"; then
-		rm -f "$state"
+		rm -f "$state" "$state.ram"
 		say "the guest's saved state was damaged and is removed; the next run makes it anew"
 	fi
 	tail -n 60 "$console" >&2 2>/dev/null || true
