@@ -27,6 +27,7 @@
 }
 
 @test "taprio, etf and mqprio load on demand" {
+	modprobe -r sch_taprio sch_etf sch_mqprio
 	ip link add va$$ numtxqueues 4 numrxqueues 4 type veth peer name vb$$ numtxqueues 4 numrxqueues 4
 	tc qdisc replace dev va$$ parent root handle 100 mqprio num_tc 2 map 0 1 queues 1@0 3@1 hw 0
 	tc qdisc replace dev va$$ parent 100:1 etf clockid CLOCK_TAI delta 300000
