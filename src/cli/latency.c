@@ -212,6 +212,9 @@ static int finish_json(struct run *run, const struct analysis *analysis,
 		return error_errno(err, ENOMEM, "--json");
 	}
 	json_object_set_new(document, "latency", setup_json(run, counts));
+	if (run->request.histogram)
+		json_object_set_new(document, "histogram",
+				    json_of_histogram(&run->metrics.latency));
 	if (run->tracing)
 		json_object_set_new(document, "tracer", tracer_json(&run->tracer, run->stop));
 	if (blame)

@@ -185,6 +185,13 @@ static int convert(const struct options *o, struct latency_request *request, str
 		return -1;
 	if (o->json && o->csv && !strcmp(o->csv, "-"))
 		return error_input(err, "--json and --csv - both go to stdout: name a file");
+	if (o->csv && !strcmp(o->csv, "-") &&
+	    (o->blame || o->tracer || o->histogram || o->baseline))
+		return error_input(err, "--csv - leaves no place for what %s prints: name a file",
+				   o->blame       ? "--blame"
+				   : o->tracer    ? "--tracer"
+				   : o->histogram ? "--histogram"
+						  : "--baseline");
 	/* long enough to settle, and for the load to get under way */
 	s->start_delay_ns = o->load ? 500 * NSEC_PER_MSEC : 100 * NSEC_PER_MSEC;
 	request->blame = o->blame;

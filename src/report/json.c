@@ -47,6 +47,23 @@ json_t *json_of_figure(const struct figure *f)
 	return o;
 }
 
+json_t *json_of_histogram(const struct histogram *h)
+{
+	json_t *array = json_array();
+	struct histogram_bucket bucket;
+	uint32_t cursor = 0;
+
+	while (histogram_next(h, &cursor, &bucket)) {
+		json_t *o = json_object();
+
+		json_object_set_new(o, "low_ns", json_integer(bucket.low));
+		json_object_set_new(o, "high_ns", json_integer(bucket.high));
+		set_count(o, "count", bucket.count);
+		json_array_append_new(array, o);
+	}
+	return array;
+}
+
 static json_t *figures_array(const struct figure *figures, size_t count)
 {
 	json_t *array = json_array();

@@ -16,6 +16,9 @@
 
 json_t *json_of_figure(const struct figure *figure);
 
+/* [{"low_ns", "high_ns" (both inclusive), "count"}], ascending, of the buckets that hold a value. */
+json_t *json_of_histogram(const struct histogram *histogram);
+
 /* {"sent": {counts}, "figures": [...], "streams": [...]} */
 json_t *json_of_tx(const struct tx_metrics *metrics);
 

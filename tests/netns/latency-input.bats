@@ -32,6 +32,10 @@ refused() { # STATUS TEXT ARGUMENT...: exit status, and one line on stderr that 
 	refused 2 "goes with --blame or --tracer" --stop-over 1ms
 	refused 2 "unknown; use timerlat" --tracer wireshark
 	refused 2 "name a file" --json --csv -
+	for option in --blame "--tracer hwlat" --histogram "--baseline x"; do
+		# shellcheck disable=SC2086
+		refused 2 "--csv - leaves no place for what ${option%% *} prints" --csv - $option
+	done
 	refused 2 "cannot be pinned to a CPU" --policy deadline --cpu 0
 	refused 2 "--blame looks at one CPU" --policy deadline --blame
 	refused 2 "--tracer looks at one CPU" --policy deadline --tracer hwlat
@@ -60,12 +64,14 @@ refused() { # STATUS TEXT ARGUMENT...: exit status, and one line on stderr that 
 }
 
 @test "text, JSON and CSV tell the same" {
-	"$TSNPUB" latency -n 200 --json --csv "$BATS_TEST_TMPDIR/csv" >"$BATS_TEST_TMPDIR/json" 2>/dev/null
+	"$TSNPUB" latency -n 200 --json --histogram --csv "$BATS_TEST_TMPDIR/csv" >"$BATS_TEST_TMPDIR/json" 2>/dev/null
 	rows=$(tail -n +2 "$BATS_TEST_TMPDIR/csv" | wc -l)
 	[ "$(jq .wake.wakeups "$BATS_TEST_TMPDIR/json")" = "$rows" ]
 	[ $((rows + $(jq .wake.skipped "$BATS_TEST_TMPDIR/json"))) -le 200 ]
 	max=$(tail -n +2 "$BATS_TEST_TMPDIR/csv" | cut -d, -f4 | sort -n | tail -1)
 	[ "$(jq '.wake.figures[0].max_ns' "$BATS_TEST_TMPDIR/json")" = "$max" ]
+	jq -e --argjson rows "$rows" --argjson max "$max" '([.histogram[].count] | add) == $rows and
+		.histogram[-1].low_ns <= $max and $max <= .histogram[-1].high_ns' "$BATS_TEST_TMPDIR/json"
 	[ "$(jq .latency.cycle_ns "$BATS_TEST_TMPDIR/json")" = 1000000 ]
 	[ "$(jq '.latency.overhead_ns > 0' "$BATS_TEST_TMPDIR/json")" = true ]
 }
@@ -109,6 +115,15 @@ refused() { # STATUS TEXT ARGUMENT...: exit status, and one line on stderr that 
 	eventually fails pgrep -xf "$load"
 }
 
+# public_copy: of the program, where another user may run it; $public is its directory, to be removed
+public_copy() {
+	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	[ "$(id -u)" = 0 ] || skip "needs root to give privileges up"
+	public=$(mktemp -d)
+	chmod 755 "$public"
+	cp "$TSNPUB" "$public/tsnpub"
+}
+
 # unprivileged OPTION...: as another user, who cannot make a PID namespace; in the background, as $pid
 unprivileged() {
 	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bounding-set=-all \
@@ -117,11 +132,7 @@ unprivileged() {
 }
 
 @test "without root neither: daemons of a load end with it, with a SIGKILL, and with its first process" {
-	command -v setpriv >/dev/null || skip "setpriv is not installed"
-	[ "$(id -u)" = 0 ] || skip "needs root to give privileges up"
-	public=$(mktemp -d)
-	chmod 755 "$public"
-	cp "$TSNPUB" "$public/tsnpub"
+	public_copy
 	load="sleep 9876.$$" # this run's own
 	all() { [ "$(pgrep -cxf "$load")" = 3 ]; }
 	# a daemon: in a session of its own, and its parent is gone
@@ -153,12 +164,7 @@ unprivileged() {
 }
 
 @test "without privileges it says what is missing, and measures" {
-	command -v setpriv >/dev/null || skip "setpriv is not installed"
-	[ "$(id -u)" = 0 ] || skip "needs root to give privileges up"
-	# where another user may read it
-	public=$(mktemp -d)
-	chmod 755 "$public"
-	cp "$TSNPUB" "$public/tsnpub"
+	public_copy
 	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bounding-set=-all \
 		prlimit --memlock=65536:65536 --rtprio=0:0 "$public/tsnpub" latency -n 100 --blame \
 		>"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err"

@@ -342,6 +342,19 @@ static void a_timer_that_is_handled_in_a_thread(void **state)
 	assert_int_equal(part_ns(count, BLAME_PART_IRQS_OFF), 0);
 }
 
+/* It was busy from then on: after a sleep until then, or without one (0). */
+static void busy_since(int64_t us)
+{
+	armed = us ? DUE + us * US : 0;
+	if (!us)
+		return;
+	idle(us - 400);
+	at(us + 1, BLAME_VECTOR_ENTER, BLAME_LOCAL_TIMER);
+	expire(us + 1, us);
+	at(us + 2, BLAME_VECTOR_EXIT, BLAME_LOCAL_TIMER);
+	run(us + 4, RT, "tsnpub", SCHED_FIFO, 19);
+}
+
 /* A thread that does not sleep, or not to the end: what held it then is named as ever. */
 static void busy_until_its_time(void **state)
 {
@@ -349,14 +362,7 @@ static void busy_until_its_time(void **state)
 
 	(void)state;
 	for (int slept = 0; slept < 2; slept++) {
-		armed = slept ? DUE - 100 * US : 0;
-		if (slept) {
-			idle(-500);
-			at(-99, BLAME_VECTOR_ENTER, BLAME_LOCAL_TIMER);
-			expire(-99, -100);
-			at(-98, BLAME_VECTOR_EXIT, BLAME_LOCAL_TIMER);
-			run(-96, RT, "tsnpub", SCHED_FIFO, 19);
-		}
+		busy_since(slept ? -100 : 0);
 		irq(-10, 9, "mmc0");
 		at(30, BLAME_IRQ_EXIT, 9);
 		run(40, 5, "hog", SCHED_FIFO, 0);
@@ -386,14 +392,7 @@ static void throttled(void **state)
 
 	(void)state;
 	for (int slept = 0; slept < 2; slept++) {
-		armed = slept ? DUE - 100 * US : 0;
-		if (slept) {
-			idle(-500);
-			at(-99, BLAME_VECTOR_ENTER, BLAME_LOCAL_TIMER);
-			expire(-99, -100);
-			at(-98, BLAME_VECTOR_EXIT, BLAME_LOCAL_TIMER);
-			run(-96, RT, "tsnpub", SCHED_FIFO, 19);
-		}
+		busy_since(slept ? -100 : 0);
 		run(-50, 5, "shell", SCHED_OTHER, 120);
 		irq(100, 9, "mmc0");
 		at(130, BLAME_IRQ_EXIT, 9);
