@@ -35,7 +35,7 @@ unload_under_traffic()
 
 	for model; do
 		ports model=$model
-		traffic tsn0 tsn1 prio=0,len=1500,n=1000
+		traffic tsn0 tsn1 prio=0,len=1500,n=4000
 		traffic tsn1 tsn0 prio=0,len=700,n=1000
 		flowing tsn0
 		chrt -f 1 rmmod tsnsim	# before the senders, which keep the CPU busy
