@@ -93,12 +93,27 @@ static void culprit_stop(void)
 	tasklet_kill(&culprit.tasklet);
 }
 
+/* The kernel makes a directory of the name beside these, and warns if there is one already. */
+static bool name_taken(const char *name)
+{
+	static const char *const taken[] = {
+		".", "..", "affinity_hint", "effective_affinity", "effective_affinity_list",
+		"node", "smp_affinity", "smp_affinity_list", "spurious",
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(taken); i++)
+		if (!strcmp(name, taken[i]))
+			return true;
+	return false;
+}
+
 static int name_set(const char *name)
 {
 	const char *p;
 	int err;
 
-	if (!*name || strlen(name) >= sizeof(culprit.name))
+	if (!*name || strlen(name) >= sizeof(culprit.name) || name_taken(name))
 		return -EINVAL;
 	for (p = name; *p; p++)
 		if (!isgraph(*p) || *p == '/')
@@ -165,6 +180,9 @@ static int strike(enum weapon weapon, char *line)
 	return smp_call_function_single(cpu, culprit_start, NULL, true) ? -ERANGE : 0;
 }
 
+#define HELP_WORDS \
+	"want [NAME] CPU HOLD_US [COUNT PERIOD_US], NAME of at most 31 printable characters, no " \
+	"'/', and none of the names in /proc/irq/0"
 #define HELP_RANGE \
 	"out of range (CPU online, HOLD_US 1-100000, COUNT 1-1000000, PERIOD_US 1-10000000 " \
 	"and at least twice HOLD_US)"
@@ -187,7 +205,7 @@ static ssize_t weapon_write(struct file *file, const char __user *user, size_t l
 	mutex_unlock(&culprit_mutex);
 	if (err) {
 		pr_err(TSNSIM_NAME ": culprit \"%*pE\" refused: %s\n", (int)strlen(shown), shown,
-		       err == -ERANGE ? HELP_RANGE : "want [NAME] CPU HOLD_US [COUNT PERIOD_US]");
+		       err == -ERANGE ? HELP_RANGE : HELP_WORDS);
 		return err;
 	}
 	return len;

@@ -109,7 +109,8 @@ static int set_ringparam(struct net_device *dev, struct ethtool_ringparam *ring,
 	port->tx_ring_size = ring->tx_pending;
 	raw_spin_unlock_irqrestore(&port->pair->lock, flags);
 	/* a queue that was full before may have room now */
-	netif_tx_wake_all_queues(dev);
+	if (netif_running(dev))
+		netif_tx_wake_all_queues(dev);
 	return 0;
 }
 
@@ -217,6 +218,7 @@ static int set_eee(struct net_device *dev, struct ethtool_keee *eee)
 	port->eee.tx_lpi_enabled = lpi;
 	port->eee.tx_lpi_timer = eee->tx_lpi_timer;
 	tsnsim_port_decided(port, tsnsim_raw_now());
+	tsnsim_port_silent(port, tsnsim_raw_now());
 	tsnsim_wire_run(port->pair);
 	raw_spin_unlock_irqrestore(&port->pair->lock, flags);
 	tsnsim_kick(port->pair);

@@ -4,7 +4,8 @@
  *
  *   lose N               the cable loses the N-th frame
  *   duplicate N          it arrives twice, the copy right behind it
- *   reorder N            it arrives right behind the frame after it
+ *   reorder N            it arrives right behind the next frame that counts and is not lost, or a
+ *                        second late if none follows
  *   corrupt N            its FCS is wrong: the receiver counts rx_crc_errors and drops it
  *   corrupt N OFFSET     the byte at OFFSET is inverted, the FCS is right
  *   delay N NS           it spends NS longer on the cable
@@ -55,8 +56,6 @@ static u16 ethertype(const struct tsnsim_frame *f)
 
 static void hit(struct tsnsim_port *port, struct tsnsim_frame *f, struct tsnsim_fault *fault)
 {
-	int i;
-
 	switch (fault->kind) {
 	case TSNSIM_FAULT_LOSE:
 		f->lose = true;
@@ -94,11 +93,7 @@ static void hit(struct tsnsim_port *port, struct tsnsim_frame *f, struct tsnsim_
 	}
 	fault->done = true;
 	f->fault_era = port->fault_era;
-	for (i = 0; i < ARRAY_SIZE(f->fault); i++)
-		if (f->fault[i] < 0) {
-			f->fault[i] = fault - port->fault;
-			break;
-		}
+	f->faults |= BIT_ULL(fault - port->fault);
 }
 
 void tsnsim_fault_frame(struct tsnsim_port *port, struct tsnsim_frame *f)
@@ -109,6 +104,7 @@ void tsnsim_fault_frame(struct tsnsim_port *port, struct tsnsim_frame *f)
 	/* what a driver inserts is no frame of the stack's */
 	if (f->driver_made || (port->fault_ethertype && ethertype(f) != port->fault_ethertype))
 		return;
+	f->counted = true;
 	port->fault_frames++;
 	if (stamp)
 		port->fault_stamps++;
@@ -124,13 +120,15 @@ void tsnsim_fault_frame(struct tsnsim_port *port, struct tsnsim_frame *f)
 
 void tsnsim_fault_departed(struct tsnsim_port *port, struct tsnsim_frame *f, s64 tx_phc)
 {
-	int i;
+	u32 i;
 
-	if (f->fault_era != port->fault_era)	/* cleared while the frame was queued */
+	BUILD_BUG_ON(TSNSIM_MAX_FAULTS > BITS_PER_TYPE(f->faults));
+	/* an older era: cleared while the frame was queued */
+	if (!f->faults || f->fault_era != port->fault_era)
 		return;
-	for (i = 0; i < ARRAY_SIZE(f->fault); i++)
-		if (f->fault[i] >= 0 && f->fault[i] < port->n_faults)
-			port->fault[f->fault[i]].tx_phc = tx_phc;
+	for (i = 0; i < port->n_faults; i++)
+		if (f->faults & BIT_ULL(i))
+			port->fault[i].tx_phc = tx_phc;
 }
 
 static int arm(struct tsnsim_port *port, char *cmd)

@@ -13,14 +13,19 @@ struct segment {
 	s64 cycle_end;
 };
 
-/* The entry in force at t >= s->start. limit: where a successor takes over, which ends a cycle. */
+/*
+ * The entry in force at t. limit: where a successor takes over, which ends a cycle. t lies before
+ * s->start if the clock was set back: what runs goes on running.
+ */
 static struct segment segment_at(const struct tsnsim_sched *s, s64 t, s64 limit)
 {
 	struct segment seg = { };
 	s64 in_cycle, cycle_start;
 	u32 i;
 
-	div64_u64_rem(t - s->start, s->cycle, (u64 *)&in_cycle);
+	in_cycle = t - s->start - div64_s64(t - s->start, s->cycle) * s->cycle;
+	if (in_cycle < 0)
+		in_cycle += s->cycle;
 	cycle_start = t - in_cycle;
 	if (limit != TSNSIM_NEVER && s->extension && cycle_start > s->start &&
 	    limit - cycle_start <= s->extension) {
@@ -38,6 +43,24 @@ static struct segment segment_at(const struct tsnsim_sched *s, s64 t, s64 limit)
 	return seg;
 }
 
+/* Start of the window that is open at t in seg: run, if one was open up to t. */
+static s64 run_on(s64 run, const struct segment *seg, u32 gate_mask, s64 t)
+{
+	if (!(seg->mask & gate_mask))
+		return TSNSIM_NEVER;
+	return run == TSNSIM_NEVER ? t : run;
+}
+
+bool tsnsim_gate_opens(const struct tsnsim_sched *s, u32 gate_mask)
+{
+	u32 i;
+
+	for (i = 0; i < s->n; i++)
+		if (s->gate[i].mask & gate_mask)
+			return true;
+	return false;
+}
+
 s64 tsnsim_gate_earliest(const struct tsnsim_sched *oper, const struct tsnsim_sched *admin,
 			 u32 gate_mask, s64 t, s64 need, bool strict_cycle)
 {
@@ -46,22 +69,18 @@ s64 tsnsim_gate_earliest(const struct tsnsim_sched *oper, const struct tsnsim_sc
 	u32 left;
 
 	/* Every entry is seen twice in this many steps, so a window is found or there is none. */
-	left = oper ? 2 * oper->n + 3 : 2;
+	left = oper ? 2 * oper->n + 3 : 1;
 	while (left && t < change) {
 		struct segment seg = { .mask = ~0U, .end = change, .cycle_end = change };
 
 		left--;
-		if (oper && t >= oper->start) {
+		if (oper)
 			seg = segment_at(oper, t, change);
-		} else if (oper) {
-			seg.end = min(oper->start, change);
-			seg.cycle_end = seg.end;
-		}
-		if (!(seg.mask & gate_mask)) {
-			run = TSNSIM_NEVER;
-		} else {
-			if (run == TSNSIM_NEVER)
-				run = t;
+		run = run_on(run, &seg, gate_mask, t);
+		if (run != TSNSIM_NEVER) {
+			/* open for a whole cycle: open until the change */
+			if (oper && !strict_cycle && seg.end - run >= oper->cycle)
+				seg.end = change;
 			if (seg.end == TSNSIM_NEVER || seg.end - run >= need)
 				return run;
 			if (strict_cycle && seg.end == seg.cycle_end)
@@ -78,12 +97,10 @@ s64 tsnsim_gate_earliest(const struct tsnsim_sched *oper, const struct tsnsim_sc
 	for (left = 2 * admin->n + 3; left; left--) {
 		struct segment seg = segment_at(admin, t, TSNSIM_NEVER);
 
-		if (!(seg.mask & gate_mask)) {
-			run = TSNSIM_NEVER;
-		} else {
-			if (run == TSNSIM_NEVER)
-				run = t;
-			if (seg.end - run >= need)
+		run = run_on(run, &seg, gate_mask, t);
+		if (run != TSNSIM_NEVER) {
+			if (seg.end - run >= need ||
+			    (!strict_cycle && seg.end - run >= admin->cycle))
 				return run;
 			if (strict_cycle && seg.end == seg.cycle_end)
 				run = TSNSIM_NEVER;
@@ -120,16 +137,4 @@ struct tsnsim_sched *tsnsim_sched_build(const struct tc_taprio_qopt_offload *qop
 		s->start += (n + 1) * s->cycle;
 	}
 	return s;
-}
-
-struct tsnsim_sched *tsnsim_sched_promote(struct tsnsim_port *port, s64 now_phc)
-{
-	struct tsnsim_sched *old;
-
-	if (!port->admin || now_phc < port->admin->start)
-		return NULL;
-	old = port->oper;
-	port->oper = port->admin;
-	port->admin = NULL;
-	return old;
 }

@@ -105,7 +105,7 @@ int tsnsim_pair_set_speed(struct tsnsim_pair *pair, u32 mbps)
 	raw_spin_lock_irqsave(&pair->lock, flags);
 	bounce = pair->link_up && pair->speed_mbps != mbps;
 	if (bounce) {	/* the link is negotiated anew; what was queued is lost */
-		pair->plugged = false;
+		pair->negotiating = true;
 		tsnsim_link_update(pair);
 	}
 	pair->speed_mbps = mbps;
@@ -114,7 +114,7 @@ int tsnsim_pair_set_speed(struct tsnsim_pair *pair, u32 mbps)
 		return 0;
 	flush_work(&pair->link_work);
 	raw_spin_lock_irqsave(&pair->lock, flags);
-	pair->plugged = true;
+	pair->negotiating = false;
 	tsnsim_link_update(pair);
 	raw_spin_unlock_irqrestore(&pair->lock, flags);
 	flush_work(&pair->link_work);
@@ -131,6 +131,8 @@ static void pair_destroy(struct tsnsim_pair *pair)
 	if (pair->port[0] && pair->port[1])
 		tsnsim_link_update(pair);
 	raw_spin_unlock_irqrestore(&pair->lock, flags);
+	/* one that has seen the link up must not tell so when the port is gone */
+	flush_work(&pair->link_work);
 	for (i = 0; i < 2; i++)
 		if (pair->port[i])
 			tsnsim_port_unregister(pair->port[i]);

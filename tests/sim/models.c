@@ -28,6 +28,7 @@
  * window_drops		a frame that fits no window is dropped and counted; else it blocks its queue
  * overruns		the driver reports tx_overruns (always 0)
  * drop_closed		the driver drops frames of a queue that no entry opens
+ * closed_waits		such frames wait in the part; else window_drops holds for them too
  * tsn_mode		has a legacy and a TSN transmit mode; to switch resets the adapter
  * etf_needs_tc		etf offload needs traffic classes first
  * etf_excludes_taprio	etf and taprio exclude each other
@@ -53,7 +54,7 @@ const struct tsnsim_model tsnsim_models[] = {
 		.taprio = true, .mqprio = true, .caps_mqprio = true, .caps_taprio = true,
 		.queue_max_sdu = true, .sdu_header = ETH_HLEN, .sdu_without_tag = true,
 		.cycle_extension = true, .negative_base = true,
-		.window_drops = true, .overruns = true,
+		.window_drops = true, .closed_waits = true, .overruns = true,
 		.xdp_kfuncs = true, .crosststamp = true,
 	}, {
 		.name = "i225", .part = "Intel I225 (igc)",

@@ -19,7 +19,6 @@ struct tsnsim_frame *tsnsim_frame_alloc(u32 len)
 	atomic_inc(&tsnsim_frames_alive);
 	memset(f, 0, sizeof(*f));
 	memset(f->data + len, 0, padded - len);
-	memset(f->fault, -1, sizeof(f->fault));
 	INIT_LIST_HEAD(&f->node);
 	f->len = padded;
 	f->slot = -1;
@@ -94,20 +93,24 @@ static netdev_tx_t port_xmit(struct sk_buff *skb, struct net_device *dev)
 	tsnsim_port_twin(port, f);
 
 	raw_spin_lock_irqsave(&pair->lock, flags);
-	f->slot = tsnsim_stamp_request(port, skb);
+	if (port->admin)	/* it may have taken over, and closed the queue */
+		tsnsim_wire_run(pair);
 	launch = q->launch_on;
 	if (launch) {
 		txtime = ktime_to_ns(skb->tstamp);
 		f->enq_raw = tsnsim_raw_now();
 		tsnsim_launch_encode(port, f, txtime, &notes);
 	}
+	refused = tsnsim_port_refuses(port, f);
+	if (!refused)	/* a frame that does not leave takes no stamp's place */
+		f->slot = tsnsim_stamp_request(port, skb);
 	raw_spin_unlock_irqrestore(&pair->lock, flags);
 
 	if (launch)
 		skb_txtime_consumed(skb);
 	if (notes.near_cycle_end)
 		netdev_warn(dev, "Packet with txtime=%lld may not be honoured\n", txtime);
-	if (notes.insert_empty) {
+	if (notes.insert_empty && !refused) {
 		empty = tsnsim_frame_alloc(ETH_ZLEN);
 		if (empty) {
 			memset(empty->data, 0, ETH_ZLEN);
@@ -115,12 +118,15 @@ static netdev_tx_t port_xmit(struct sk_buff *skb, struct net_device *dev)
 			empty->driver_made = true;
 		}
 	}
+	if (refused)
+		goto free;
 	skb_tx_timestamp(skb);
 
 	raw_spin_lock_irqsave(&pair->lock, flags);
-	refused = tsnsim_port_refuses(port, f);
+	refused = !pair->link_up;	/* it may have gone down meanwhile */
 	if (refused) {
 		tsnsim_stamp_cancel(port, f->slot);
+		port->stats.tx_dropped++;
 	} else {
 		if (empty) {
 			port->stats.tx_empty_frames++;
@@ -134,12 +140,8 @@ static netdev_tx_t port_xmit(struct sk_buff *skb, struct net_device *dev)
 	full = q->used >= port->tx_ring_size;
 	raw_spin_unlock_irqrestore(&pair->lock, flags);
 
-	if (refused) {
-		tsnsim_frame_free(empty);
-		tsnsim_frame_free(f);
-		dev_kfree_skb_any(skb);
-		return NETDEV_TX_OK;
-	}
+	if (refused)
+		goto free;
 	if (full) {
 		netif_stop_subqueue(dev, queue);
 		/* pairs with the barrier behind the completion: one of both sees the other */
@@ -151,11 +153,14 @@ static netdev_tx_t port_xmit(struct sk_buff *skb, struct net_device *dev)
 	return NETDEV_TX_OK;
 
 drop:
-	tsnsim_frame_free(f);
 	raw_spin_lock_irqsave(&pair->lock, flags);
 	port->stats.tx_dropped++;
 	raw_spin_unlock_irqrestore(&pair->lock, flags);
+free:
+	tsnsim_frame_free(empty);
+	tsnsim_frame_free(f);
 	dev_kfree_skb_any(skb);
+	tsnsim_kick(pair);
 	return NETDEV_TX_OK;
 }
 
@@ -176,6 +181,7 @@ static void port_flush(struct tsnsim_port *port)
 			struct tsnsim_done *done;
 
 			port->stats.tx_dropped++;
+			port->kick |= BIT(i);
 			if (!f->skb) {
 				port->txq[i].used--;
 				continue;
@@ -188,7 +194,6 @@ static void port_flush(struct tsnsim_port *port)
 			*port->vec[i].done_tail = f->skb;
 			port->vec[i].done_tail = &f->skb->next;
 			f->skb = NULL;
-			port->kick |= BIT(i);
 		}
 		list_splice_tail_init(&port->txq[i].ring, &port->garbage);
 	}
@@ -219,7 +224,7 @@ static void garbage_work(struct work_struct *work)
 void tsnsim_link_update(struct tsnsim_pair *pair)
 {
 	struct tsnsim_port *a = pair->port[0], *b = pair->port[1];
-	bool up = pair->plugged && !pair->going && a->open && b->open &&
+	bool up = pair->plugged && !pair->negotiating && !pair->going && a->open && b->open &&
 		  !a->bouncing && !b->bouncing;
 
 	if (up == pair->link_up)
@@ -228,6 +233,8 @@ void tsnsim_link_update(struct tsnsim_pair *pair)
 	if (up) {
 		tsnsim_port_decided(a, tsnsim_raw_now());
 		tsnsim_port_decided(b, tsnsim_raw_now());
+		tsnsim_port_silent(a, tsnsim_raw_now());
+		tsnsim_port_silent(b, tsnsim_raw_now());
 	} else {
 		port_flush(a);
 		port_flush(b);

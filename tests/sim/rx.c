@@ -105,8 +105,6 @@ static void complete_list(struct tsnsim_vec *vec, struct sk_buff *done, int budg
 	struct sk_buff *skb;
 	u16 queue = vec - vec->port->vec;
 
-	if (!done)
-		return;
 	while ((skb = done)) {
 		done = skb->next;
 		skb_mark_not_on_list(skb);

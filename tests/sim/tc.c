@@ -142,6 +142,7 @@ static int setup_mqprio(struct tsnsim_port *port, struct tc_mqprio_qopt_offload 
 	classes_set(port, qopt);
 	port->mqprio_on = qopt->num_tc;
 	queues_update(port);
+	tsnsim_port_decided(port, tsnsim_raw_now());	/* under taprio gates change */
 	tsnsim_wire_run(port->pair);
 	raw_spin_unlock_irqrestore(&port->pair->lock, flags);
 	tsnsim_kick(port->pair);
@@ -251,9 +252,7 @@ static int taprio_replace(struct tsnsim_port *port, struct tc_taprio_qopt_offloa
 	struct tsnsim_pair *pair = port->pair;
 	struct tsnsim_sched *s;
 	unsigned long flags;
-	u32 opened = 0;
 	s64 now_phc, now;
-	size_t n;
 	int err, i;
 
 	raw_spin_lock_irqsave(&pair->lock, flags);
@@ -265,8 +264,6 @@ static int taprio_replace(struct tsnsim_port *port, struct tc_taprio_qopt_offloa
 	s = tsnsim_sched_build(qopt, now_phc);
 	if (!s)
 		return -ENOMEM;
-	for (n = 0; n < s->n; n++)
-		opened |= s->gate[n].mask;
 
 	raw_spin_lock_irqsave(&pair->lock, flags);
 	tsnsim_wire_run(pair);
@@ -279,9 +276,14 @@ static int taprio_replace(struct tsnsim_port *port, struct tc_taprio_qopt_offloa
 	queues_update(port);
 	queues_reset_cycles(port);
 	max_sdu_set(port, qopt);
-	for (i = 0; i < port->n_txq; i++)
-		port->txq[i].gate_closed = port->model->drop_closed &&
-					   !(opened & BIT(port->txq[i].gate));
+	for (i = 0; i < port->n_txq; i++) {
+		struct tsnsim_txq *q = &port->txq[i];
+
+		q->admin_closed = port->model->drop_closed &&
+				  !tsnsim_gate_opens(s, BIT(q->gate));
+		if (s->base <= now_phc)		/* as igc: not only when the cycle begins */
+			q->gate_closed = q->admin_closed;
+	}
 	now = tsnsim_raw_now();
 	tsnsim_port_decided(port, now);
 	tsnsim_wire_run(pair);
@@ -308,6 +310,7 @@ static int taprio_destroy(struct tsnsim_port *port)
 	for (i = 0; i < port->n_txq; i++) {
 		port->txq[i].max_frame = 0;
 		port->txq[i].gate_closed = false;
+		port->txq[i].admin_closed = false;
 		port->txq[i].window_drops = 0;	/* as enetc; igc has none */
 	}
 	port->stats.qbv_config_change_errors = 0;

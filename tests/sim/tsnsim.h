@@ -105,6 +105,7 @@ struct tsnsim_model {
 	bool window_drops;
 	bool overruns;
 	bool drop_closed;
+	bool closed_waits;
 	bool tsn_mode;
 	bool etf_needs_tc;
 	bool etf_excludes_taprio;
@@ -172,8 +173,9 @@ struct tsnsim_frame {
 	bool stamp_lose : 1;
 	bool stamp_repeat : 1;
 	bool driver_made : 1;
+	bool counted : 1;		/* among those that faults count */
 	s64 stamp_delay_ns;
-	s8 fault[4];			/* indices of the faults on this frame, -1: none */
+	u64 faults;			/* bit mask of the faults on this frame */
 	u32 fault_era;
 	u8 data[];
 };
@@ -197,6 +199,7 @@ struct tsnsim_txq {
 	u32 used;		/* handed over and not completed yet */
 	bool launch_on;
 	bool gate_closed;	/* igc: no entry ever opens this queue */
+	bool admin_closed;	/* nor does one of the schedule to come */
 	u32 max_frame;		/* 0: no limit; without FCS and VLAN tag */
 	u8 prio;		/* greater goes first */
 	u8 gate;		/* bit of the gate mask */
@@ -277,6 +280,7 @@ struct tsnsim_port {
 	u32 kick;			/* vectors to interrupt, bit mask: at once */
 	u32 kick_rx, kick_tx;		/* as the coalescing settings allow */
 	s64 wire_free_raw;
+	s64 idle_raw;		/* the transmitter has been silent since then */
 	struct hrtimer tx_timer;
 	struct hrtimer rx_timer;
 	s64 tx_armed, rx_armed;		/* raw time they are set to */
@@ -313,7 +317,7 @@ struct tsnsim_port {
 	struct tsnsim_fault fault[TSNSIM_MAX_FAULTS];
 	u32 n_faults;
 	u16 fault_ethertype;		/* 0: count all frames */
-	u64 fault_frames, fault_stamps;	/* matching frames (that want a stamp) so far */
+	u64 fault_frames, fault_stamps;	/* matching frames (that have a stamp coming) so far */
 	u32 n_duplicates;		/* armed duplicate faults */
 	u32 fault_era;			/* how often the faults were cleared */
 
@@ -335,6 +339,7 @@ struct tsnsim_pair {
 	bool plugged;			/* debugfs: carrier */
 	bool link_up;
 	bool rx_stamp_end;		/* stamp the last bit instead of the first one */
+	bool negotiating;		/* between two speeds */
 	bool going;			/* being unloaded */
 	struct work_struct link_work;
 	struct dentry *debugfs;
@@ -404,6 +409,12 @@ static inline void tsnsim_port_decided(struct tsnsim_port *port, s64 now)
 	port->wire_free_raw = max(port->wire_free_raw, now);
 }
 
+/* From now on the transmitter counts as silent: it may sleep after its timer's time. Lock held. */
+static inline void tsnsim_port_silent(struct tsnsim_port *port, s64 now)
+{
+	port->idle_raw = max(port->wire_free_raw, now);
+}
+
 /* rx.c: NAPI: completes departed skbs, delivers arrived frames */
 int tsnsim_poll(struct napi_struct *napi, int budget);
 int tsnsim_rx_open(struct tsnsim_port *port);
@@ -437,10 +448,10 @@ void tsnsim_kick(struct tsnsim_pair *pair);
  */
 s64 tsnsim_gate_earliest(const struct tsnsim_sched *oper, const struct tsnsim_sched *admin,
 			 u32 gate_mask, s64 t, s64 need, bool strict_cycle);
+/* Does any entry open one of these gates? */
+bool tsnsim_gate_opens(const struct tsnsim_sched *s, u32 gate_mask);
 /* NULL without memory. start is set to the first cycle after now_phc, or base if that is later. */
 struct tsnsim_sched *tsnsim_sched_build(const struct tc_taprio_qopt_offload *qopt, s64 now_phc);
-/* Has the admin schedule become oper at PHC time t? Swaps them, returns the one to free. */
-struct tsnsim_sched *tsnsim_sched_promote(struct tsnsim_port *port, s64 now_phc);
 
 /* launch.c */
 struct tsnsim_launch_notes {

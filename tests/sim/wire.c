@@ -78,8 +78,10 @@ static void complete_tx(struct tsnsim_port *port, struct tsnsim_frame *f, bool s
 	struct tsnsim_vec *vec = &port->vec[f->queue];
 	struct tsnsim_done *done;
 
-	if (!f->skb) {	/* made by the driver or an XDP frame: nobody waits for it */
+	if (!f->skb) {	/* made by the driver or an XDP frame: nobody waits for it but the stack */
 		port->txq[f->queue].used--;
+		if (netif_tx_queue_stopped(netdev_get_tx_queue(port->dev, f->queue)))
+			port->kick |= BIT(f->queue);
 		return;
 	}
 	done = tsnsim_done(f->skb);
@@ -111,11 +113,13 @@ static void fly(struct tsnsim_port *to, struct tsnsim_frame *f)
 	list_add(&f->node, &at->node);
 }
 
-/* A frame held back by a reorder fault arrives right behind the next one. */
+/* A frame held back by a reorder fault arrives right behind the next one that counts. */
 static void overtake(struct tsnsim_port *to, const struct tsnsim_frame *f, s64 gap)
 {
 	struct tsnsim_frame *held;
 
+	if (!f->counted)
+		return;
 	list_for_each_entry(held, &to->flight, node) {
 		if (!held->reorder || held == f)
 			continue;
@@ -137,6 +141,7 @@ static void depart(struct tsnsim_port *port, const struct departure *d)
 
 	list_del(&f->node);
 	port->wire_free_raw = d->raw + f->wire_ns + gap;
+	port->idle_raw = port->wire_free_raw;
 	port->stats.tx_packets++;
 	port->stats.tx_bytes += f->len;
 	d->q->packets++;
@@ -163,6 +168,9 @@ static void depart(struct tsnsim_port *port, const struct departure *d)
 		struct tsnsim_frame *twin = f->twin;
 
 		f->twin = NULL;
+		/* both bear what else happens to this frame */
+		memcpy(twin->data, f->data, f->len);
+		twin->bad_fcs = f->bad_fcs;
 		twin->wire_ns = f->wire_ns;
 		twin->mark_raw = f->mark_raw + f->wire_ns + gap;
 		twin->arrive_raw = f->arrive_raw + f->wire_ns + gap;
@@ -178,6 +186,10 @@ static bool drop_misfit(struct tsnsim_port *port, struct tsnsim_txq *q)
 	struct tsnsim_frame *f = list_first_entry(&q->ring, struct tsnsim_frame, node);
 
 	if (!port->model->window_drops)
+		return false;
+	if (port->model->closed_waits &&
+	    !(port->oper && tsnsim_gate_opens(port->oper, BIT(q->gate))) &&
+	    !(port->admin && tsnsim_gate_opens(port->admin, BIT(q->gate))))
 		return false;
 	list_del(&f->node);
 	q->window_drops++;
@@ -222,7 +234,7 @@ static s64 run_tx(struct tsnsim_port *port, s64 now)
 	for (;;) {
 		dropped = false;
 		found = first_departure(port, port->wire_free_raw, &best, &dropped);
-		wake = found ? tsnsim_eee_wake_ns(port, best.raw - port->wire_free_raw) : 0;
+		wake = found ? tsnsim_eee_wake_ns(port, best.raw - port->idle_raw) : 0;
 		if (wake)	/* the first who wants to leave wakes the link, for all */
 			found = first_departure(port, best.raw + wake, &best, &dropped);
 		if (found && best.raw <= now) {
@@ -353,8 +365,18 @@ static void arm(struct hrtimer *timer, s64 *armed, s64 raw, s64 raw_now, ktime_t
 
 static void promote(struct tsnsim_port *port, s64 now)
 {
-	struct tsnsim_sched *old = tsnsim_sched_promote(port, tsnsim_phc_at(port, now));
+	struct tsnsim_sched *old;
+	int i;
 
+	if (!port->admin || tsnsim_phc_at(port, now) < port->admin->start)
+		return;
+	old = port->oper;
+	port->oper = port->admin;
+	port->admin = NULL;
+	for (i = 0; i < port->n_txq; i++)
+		port->txq[i].gate_closed = port->txq[i].admin_closed;
+	/* what did not leave by the old schedule must not leave in its past by the new one */
+	tsnsim_port_decided(port, now);
 	if (old) {
 		list_add_tail(&old->retired, &port->retired);
 		tsnsim_port_tidy(port);

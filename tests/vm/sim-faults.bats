@@ -56,6 +56,29 @@ untouched()
 	same "right behind the next" $((${F[1.rx]} - ${F[2.rx]})) $(((8 + 100 + 4 + 12) * 8))
 }
 
+@test "reorder: what is not counted does not overtake" {
+	echo clear >$faults
+	echo "reorder 2" >$faults
+	base=$((($(date +%s) + 2) * 1000000000))
+	simprobe -e 0x88b6 -w 0 -b $base tsn0 tsn1 prio=3,len=60,at=150000 >/dev/null 3>&- &
+	probe -b $base tsn0 tsn1 prio=3,len=100,at=0,n=4,step=100000
+	wait
+	same "order" "${F[0.order]} ${F[1.order]} ${F[2.order]} ${F[3.order]}" "1 3 2 4"
+}
+
+@test "many faults on one frame: all hit it, and say so" {
+	before=$(stat tsn1 rx_crc_errors)
+	echo clear >$faults
+	for fault in "delay 2 100" "late 2 30" "stamp-repeat 2" "duplicate 2" "stamp-delay 2 1000" "corrupt 2"; do
+		echo "$fault" >$faults
+	done
+	probe tsn0 tsn1 prio=3,len=100,at=0,n=3,step=100000
+	untouched 0 2
+	same "said" "$(grep -c "hit tx=${F[1.tx]}$" $faults)" 6
+	same "TX" "$((${F[1.tx]} - ${F[1.launch]})) ${F[1.ntx]}" "30 2"
+	same "rx_crc_errors" $(($(stat tsn1 rx_crc_errors) - before)) 2
+}
+
 @test "corrupt: a bad FCS is counted and dropped; a changed byte arrives" {
 	before=$(stat tsn1 rx_crc_errors)
 	with "corrupt 2"
@@ -74,10 +97,11 @@ untouched()
 }
 
 @test "a late launch" {
+	before=$(stat tsn0 sim_launch_late)
 	with "late 2 4321"
 	untouched 0 2 3
 	same "late" $((${F[1.tx]} - ${F[1.launch]})) 4321
-	same "counted" "$(stat tsn0 sim_launch_late)" 1
+	same "counted" $(($(stat tsn0 sim_launch_late) - before)) 1
 }
 
 @test "TX stamps: lost, repeated, delayed" {
@@ -161,6 +185,6 @@ refuses()
 	refuses pair0/speed_mbps "Invalid argument" 10 0 99999999999
 	refuses pair0/carrier "Numerical result out of range" 2
 	refuses pair0/rx_stamp_at "Invalid argument" middle
-	refuses culprit/irq "Invalid argument" x "bad/name 0 10" "a 0" "a 0 10 2 50 7"
+	refuses culprit/irq "Invalid argument" x "bad/name 0 10" "a 0" "a 0 10 2 50 7" ". 0 10" "smp_affinity 0 10" "node 0 10"
 	refuses culprit/irq "Numerical result out of range" "a 99 10" "a 0 0" "a 0 100001" "a 0 10 2 19"
 }

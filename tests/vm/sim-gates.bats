@@ -64,12 +64,47 @@ inside()
 	same "new windows" "$(inside 100000 200000 200000 0)" 4
 }
 
-@test "the schedule follows the PHC" {
+@test "a frame that waits over a change of schedules does not leave in the past of the new one" {
+	local change
+
+	tc qdisc del dev tsn0 root
+	taprio 0 -- 1:500000000 e:500000000
+	sleep 1.1	# in force
+	change=$((($(date +%s) + 2) * 1000000000 + 800000000))
+	taprio $change -- e:100000000 1:100000000
+	# it comes 100 ms before the change, to a closed gate; a frame of the other direction arrives 50 ms after the change
+	simprobe -e 0x88b6 -w 0 -b $((change + 150000000)) tsn1 tsn0 prio=0,len=60 >/dev/null 3>&- &
+	probe -b $change tsn0 tsn1 prio=0,len=60
+	wait
+	same "left" $((${F[0.tx]} - change)) 100000000
+	tc qdisc del dev tsn0 root
+}
+
+@test "the schedule follows the PHC, forward and far back" {
+	local step
+
 	taprio 0 -- 1:100000 e:100000
-	echo 33333 >$knobs/tsn0/phc_step_ns
-	probe tsn0 tsn1 prio=0,len=1000,n=30
-	echo -33333 >$knobs/tsn0/phc_step_ns
-	same "by its own clock" "$(inside 0 100000 200000 0)" 30
+	sleep 0.01
+	for step in 33333 -5000066666; do
+		echo $step >$knobs/tsn0/phc_step_ns
+		probe tsn0 tsn1 prio=0,len=1000,n=30
+		same "by its own clock" "$(inside 0 100000 200000 0)" 30
+	done
+	echo 5000033333 >$knobs/tsn0/phc_step_ns
+}
+
+@test "ideal: a gate that is never closed passes any frame, one that never opens holds it" {
+	echo 100 >$knobs/pair0/speed_mbps
+	carrier tsn0
+	taprio 0 -- 5:10000 5:10000	# a frame of 1514 bytes needs 122 us
+	before=$(stat tsn0 tx_queue_1_packets)
+	probe tsn0 tsn1 prio=0,len=1514,n=2 prio=1,len=60
+	same "open all the time" $((${F[1.tx]} - ${F[0.tx]})) $((1538 * 80))
+	same "never open" "${F[2.nrx]} $(stat tsn0 tx_queue_1_packets) $(stat tsn0 "Tx window drop  1 frames")" "0 $before 0"
+	tc qdisc del dev tsn0 root
+	same "without a schedule" "$(stat tsn0 tx_queue_1_packets)" $((before + 1))
+	echo 1000 >$knobs/pair0/speed_mbps
+	carrier tsn0
 }
 
 @test "ideal: etf under taprio launches inside the window" {
@@ -159,9 +194,11 @@ inside()
 
 @test "i226: a future base time and a live replace work; a queue that never opens drops" {
 	ports model=i226
-	taprio 4000000000000000000 -- 8:100000 7:100000
+	taprio 4000000000000000000 -- 8:100000 3:100000
 	sleep 0.3
 	same "before" "$(stat tsn0 qbv_config_change_errors)" 0
+	probe tsn0 tsn1 prio=2,len=60
+	same "a queue that is closed from then on" ${F[0.nrx]} 1
 	taprio 0 -- 8:100000 3:100000
 	carrier tsn0
 	same "a base time that has passed" "$(stat tsn0 qbv_config_change_errors)" 1

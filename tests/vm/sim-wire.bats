@@ -139,6 +139,14 @@ teardown_file() { rmmod tsnsim; }
 	probe tsn0 tsn1 prio=3,len=60,at=0 prio=3,len=60,at=90000 prio=3,len=60,at=300000
 	same "the transmitter sleeps 100 us after the last frame" \
 		"$((${F[0.tx]} - ${F[0.launch]})) $((${F[1.tx]} - ${F[1.launch]})) $((${F[2.tx]} - ${F[2.launch]}))" "16500 0 16500"
+	# a servo at work does not keep it awake
+	ethtool --set-eee tsn0 tx-timer 200000
+	mkfifo $BATS_TEST_TMPDIR/never
+	(for _ in {1..30}; do echo 0 >$knobs/tsn0/phc_drift_ppb; read -t 0.1 <>$BATS_TEST_TMPDIR/never || true; done) 3>&- &
+	probe tsn0 tsn1 prio=3,len=60,at=0 prio=3,len=60,at=100000000 prio=3,len=60,at=400000000
+	wait
+	same "sleeps 200 ms after the last frame" \
+		"$((${F[0.tx]} - ${F[0.launch]})) $((${F[1.tx]} - ${F[1.launch]})) $((${F[2.tx]} - ${F[2.launch]}))" "16500 0 16500"
 	ethtool --set-eee tsn0 eee off
 	ethtool --set-eee tsn1 eee off
 	probe tsn0 tsn1 prio=3,len=60,at=0

@@ -62,6 +62,17 @@ xdp()
 	for i in 0 1 2; do same "frame $i" ${F[$i.nrx]} 1; done
 }
 
+@test "REDIRECT of more than the link takes does not stop the stack's own frames for good" {
+	tc qdisc replace dev tsn2 parent root handle 100: mqprio $four_classes hw 1
+	echo 100 >$knobs/pair1/speed_mbps
+	carrier tsn2
+	simprobe -w 0 -b $((($(date +%s) + 2) * 1000000000)) tsn2 tsn3 prio=0,len=1514,n=300 >/dev/null 3>&- &
+	xdp tsn1 redirect tsn2 -- -b $((($(date +%s) + 2) * 1000000000)) tsn0 tsn3 prio=0,len=1514,n=1500
+	wait
+	probe tsn2 tsn3 prio=0,len=60
+	same "received" ${F[0.nrx]} 1
+}
+
 @test "the kfunc has no stamp until RX stamping is switched on" {
 	ports
 	ip link set tsn1 promisc on
