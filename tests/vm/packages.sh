@@ -17,6 +17,9 @@ machine_sources()
 	apt-get indextargets --format '$(SITE) $(RELEASE)' 'Identifier: Packages' 2>/dev/null | sort -u
 }
 
+# apt_error LOG: what apt says was wrong, the cause before its consequences
+apt_error() { grep -m1 '^[EW]:' "$1" || tail -n 1 "$1"; }
+
 apt_state()
 {
 	local state=$cache/apt site release uri='' security='' key=/usr/share/keyrings/debian-archive-keyring.gpg
@@ -53,10 +56,22 @@ apt_state()
 		-o DPkg::Post-Invoke=/bin/true -o APT::Keep-Downloaded-Packages=true)
 	if [ ! -e "$state/.updated" ] || [ -n "$(find "$state/.updated" -mtime +7)" ]; then
 		say "reading package lists"
-		apt-get "${apt_options[@]}" update >"$state/update.log" 2>&1 ||
-			die "apt-get update: $(grep -m1 '^[EW]:' "$state/update.log")"
-		touch "$state/.updated"
+		# By itself apt takes it for a success when no list could be had.
+		if apt-get "${apt_options[@]}" -o APT::Update::Error-Mode=any update >"$state/update.log" 2>&1; then
+			touch "$state/.updated"
+		elif [ -e "$state/.updated" ]; then
+			say "apt-get update: $(apt_error "$state/update.log"); going on with older lists"
+		else
+			die "apt-get update: $(apt_error "$state/update.log")"
+		fi
 	fi
+}
+
+# download_failed MESSAGE: the lists may name packages that the archive has replaced since; the next run reads them anew
+download_failed()
+{
+	rm -f "$cache/apt/.updated"
+	die "$@"
 }
 
 # fetch DIR SUITE PACKAGE...: downloads into DIR what is not there yet and names the files in DIR/list
@@ -66,13 +81,13 @@ fetch()
 	shift 2
 	mkdir -p "$dir"
 	(cd "$dir" && apt-get "${apt_options[@]}" -t "$suite" download "$@") >"$dir/log" 2>&1 ||
-		die "apt-get download $*: $(grep -m1 '^E:' "$dir/log")"
+		download_failed "apt-get download $*: $(apt_error "$dir/log")"
 }
 
-# depends PACKAGE: the first exact-version dependency of a metapackage
+# depends PACKAGE: the first exact-version dependency of a metapackage, nothing if there is no such package
 depends()
 {
-	apt-cache "${apt_options[@]}" depends "$1" | sed -n 's/^ *Depends: //p' | head -1
+	apt-cache "${apt_options[@]}" depends "$1" 2>/dev/null | sed -n 's/^ *Depends: //p' | sed -n 1p || true
 }
 
 # unpack DIR DEST: all packages of DIR into DEST, atomically
@@ -119,7 +134,7 @@ download_closure()
 	shift 2
 	mkdir -p "$dir/partial"
 	apt-get "${apt_options[@]}" -y -t "$suite" -o "Dir::Cache::archives=$dir" install --download-only "$@" \
-		>"$dir/log" 2>&1 || die "apt-get install --download-only $*: $(grep -m1 '^E:' "$dir/log")"
+		>"$dir/log" 2>&1 || download_failed "apt-get install --download-only $*: $(apt_error "$dir/log")"
 }
 
 # user_space DIR SUITE PACKAGE...
@@ -152,7 +167,7 @@ lists()
 {
 	apt_state
 	apt-cache "${apt_options[@]}" gencaches >"$cache/apt/gencaches.log" 2>&1 ||
-		die "apt-cache gencaches: $(grep -m1 '^E:' "$cache/apt/gencaches.log")"
+		die "apt-cache gencaches: $(apt_error "$cache/apt/gencaches.log")"
 }
 
 case ${1:-} in
