@@ -49,7 +49,8 @@ while [ $# -gt 0 ]; do
 done
 [ $# -gt 0 ] || [ -n "$prepare$interactive" ] || { echo "vm: no command: run.sh [OPTION...] -- CMD" >&2; exit 2; }
 check_flavour "$kernel"
-[[ $nic =~ ^[a-z0-9]+$ ]] || { echo "vm: --nic '$nic': want the name of a model, such as ls1028a" >&2; exit 2; }
+models=$(sed -n 's/.*\.name = "\([a-z0-9]*\)".*/\1/p' "$top/tests/sim/models.c" | xargs)
+[[ $nic =~ ^[a-z0-9]+$ && " $models " == *" $nic "* ]] || { echo "vm: unknown NIC '$nic': want one of $models" >&2; exit 2; }
 for number in "$timeout" "$cpus" "$memory"; do
 	[[ $number =~ ^[1-9][0-9]{0,5}$ ]] || { echo "vm: '$number': want a number from 1 to 999999" >&2; exit 2; }
 done

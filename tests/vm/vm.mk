@@ -2,7 +2,7 @@
 # The laboratory VM: included by the top Makefile.
 #   make vm              its tests alone
 #   make lab             a shell in it: NIC=ideal|i225|i226|i210|ls1028a KERNEL=plain|rt
-#   make lab-run CMD='tsnpub sync' runs one command in it and gives its status
+#   make lab-run CMD='talker tsnpub sync --iface tsn0' runs one command in it and gives its status
 
 # The long ones first, so that none of them is left alone at the end.
 VM_LONG := $(wildcard $(patsubst %,tests/vm/%.bats,short-cycle blame latency-rt sync-chain sync-publish sync-setup \
@@ -23,10 +23,16 @@ vm-ready:
 vm: all tools vm-ready
 	prove --timer --failures --comments $(VM_PARALLEL) --exec tests/run $(VM_TESTS)
 
+# What the user gives goes through the environment, word for word: make does not take a $ in it for its own, nor the shell.
+lab lab-run: export LAB_NIC := $(value NIC)
+lab lab-run: export LAB_KERNEL := $(value KERNEL)
+lab-run: export LAB_CMD := $(value CMD)
+
 lab: all
-	@tests/vm/lab.sh --kernel $(KERNEL) --nic $(NIC)
+	@tests/vm/lab.sh --kernel "$$LAB_KERNEL" --nic "$$LAB_NIC"
 
 lab-run: all
-	@tests/vm/lab.sh --kernel $(KERNEL) --nic $(NIC) -- lab-shell '$(subst ','\'',$(CMD))'
+	@[ -n "$$LAB_CMD" ] || { echo "lab-run: no command: make lab-run CMD='...'" >&2; exit 2; }
+	@tests/vm/lab.sh --kernel "$$LAB_KERNEL" --nic "$$LAB_NIC" -- lab-shell "$$LAB_CMD"
 
 .PHONY: vm vm-ready lab lab-run
