@@ -63,8 +63,9 @@ make_tree() {
 	[ ! -e "$root"/run/tsnpub/doctor.json ]
 }
 
-# The shell that script starts ($SHELL) is replaced: one that waits for the program (dash) would take the Ctrl-C too, and
-# its status would be of the signal.
+# The shell that script starts is replaced: one that waits for the program (dash) would take the Ctrl-C too, and its status
+# would be of the signal. $SHELL may be none (nologin).
+export SHELL=/bin/sh
 # answers TEXT OPTION...: the doctor on a terminal, with what is typed there
 answers() {
 	local typed=$1

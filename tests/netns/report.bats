@@ -285,10 +285,11 @@ print(sum(int(r['rx_xdp_ns']) < int(r['launch_ns']) for r in csv.DictReader(sys.
 
 @test "random bytes as records cost little and break nothing" {
 	python3 - <<-EOF2
-	import os, struct, zlib
+	import random, struct, zlib
+	random.seed(1)  # what it finds is found again
 	for kind in 1, 2, 3, 4:
 	    head = b"TSNLOG\r\n" + struct.pack("<6I", 1, 0x01020304, kind, 64, 2, zlib.crc32(b"{}")) + b"{}"
-	    open(f"random{kind}", "wb").write(head.ljust(4096, b"\0") + os.urandom(64 * 50000))
+	    open(f"random{kind}", "wb").write(head.ljust(4096, b"\0") + random.randbytes(64 * 50000))
 	EOF2
 	for kind in 1 2 3 4; do
 		run timeout 20 $report --json --html page.html --csv frames.csv random$kind
