@@ -29,7 +29,7 @@ setup_file()
 odd_counters()
 {
 	local path odd=''
-	for path in "${members[@]}"; do
+	for path in $members; do
 		case $path in
 		*.due | *.unsynced | tx.streams.0.sent.sent | rx.streams.0.received.frames | rx.streams.0.received.unique) ;;
 		tx.streams.0.sent.* | rx.streams.0.received.*)

@@ -71,52 +71,13 @@ recorded_run()
 
 # value[PATH]: the members of a document that read_json has read, by the names on the way to them, such as
 # tx.streams.0.sent.sent; a figure by its name and source, such as tx.figures.launch_error.hw.max_ns. members: the paths in
-# the document's order.
+# the document's order, as words.
 declare -gA value
-declare -ga members
+members=
 
-# read_json FILE: the program's own output, which has one member a line. One awk for all of it: a process costs milliseconds
-# of virtual time here, and jq by itself 175 of them.
-read_json()
-{
-	eval "$(awk '
-		function say(path, text) {
-			if (path in seen) return
-			seen[path]
-			gsub(/\047/, "\047\\\047\047", text)
-			printf "[%s]=\047%s\047 ", path, text
-			order = order " " path
-		}
-		BEGIN { printf "value=(" }
-		# messages may come first
-		!begun && $0 != "{" { next }
-		{ begun = 1 }
-		{ sub(/,$/, ""); sub(/^ +/, "") }
-		/^[]}]/ { depth--; next }
-		{
-			key = list[depth] ? at[depth]++ : ""
-			text = $0
-			if (match(text, /^"[^"]*": /)) {
-				key = substr(text, 2, RLENGTH - 4)
-				text = substr(text, RLENGTH + 1)
-			}
-			name = path[depth] (path[depth] == "" ? "" : ".") key
-			if (text == "{" || text == "[") {
-				path[++depth] = name
-				list[depth] = text == "["
-				at[depth] = 0
-				next
-			}
-			gsub(/^"|"$/, "", text)
-			if (key == "figure") figure = text
-			if (key == "source" && figure != "") {
-				sub(/[0-9]+$/, figure "." text, path[depth])
-				figure = ""
-			}
-			say(name, text)
-		}
-		END { print ") members=(" order ")" }' "$1")"
-}
+# read_json FILE: the program's own output, which has one member a line, by tests/vm/members.c: jq by itself takes 175 ms of
+# virtual time.
+read_json() { eval "$(members "$1")"; }
 
 # figure SIDE FIGURE SOURCE FIELD: one value of the report, such as: figure tx launch_error hw max_ns
 figure() { echo "${value[$1.figures.$2.$3.$4]}"; }

@@ -12,7 +12,7 @@ read_verdict()
 	local path name row
 	read_json /dev/stdin <<<"$output"
 	V=()
-	for path in "${members[@]}"; do
+	for path in $members; do
 		name=${path##*.}
 		if [[ $path == checks.* ]]; then
 			row=${path%.*}
