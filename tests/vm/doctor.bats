@@ -130,15 +130,25 @@ absent() { [ -z "$(grep "$@")" ]; }
 		esac
 	END
 	chmod +x /usr/bin/systemctl
-	running() { grep -qsx irqbalance /proc/[0-9]*/comm && echo yes || echo no; }
+	# running yes|no: it comes to that, within 10 s
+	running() {
+		local is
+		for _ in $(seq 100); do
+			grep -qsx irqbalance /proc/[0-9]*/comm && is=yes || is=no
+			[ $is != "$1" ] || return 0
+			sleep 0.1
+		done
+		echo "irqbalance runs: $is"
+		return 1
+	}
 	systemctl start irqbalance 3>&-
-	[ "$(running)" = yes ]
+	running yes
 	doctor 1 --cpu 1 --fix --yes
 	grep -q '^irqbalance  *1 changed' "$out"
-	[ "$(running)" = no ]
+	running no
 	doctor 0 --undo 3>&-
 	grep -q '^irqbalance: running again' "$out"
-	[ "$(running)" = yes ]
+	running yes
 	[ "$(cat /tmp/systemctl.log)" = "start irqbalance
 stop irqbalance
 start irqbalance" ]
@@ -146,7 +156,7 @@ start irqbalance" ]
 	rm /usr/bin/systemctl
 	doctor 3 --cpu 1 --fix --yes
 	grep -q '^irqbalance  *failed, put back: systemctl stop irqbalance: No such file' "$out"
-	[ "$(running)" = yes ]
+	running yes
 	absent irqbalance $STATE
 	doctor 0 --undo
 	kill "$(cat /tmp/irqbalance.pid)"

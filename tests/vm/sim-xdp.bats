@@ -17,6 +17,25 @@ setup_file()
 }
 teardown_file() { rmmod tsnsim; }
 
+# attach ARGUMENTS: simxdp in the background until detach; it is attached when this returns.
+attach()
+{
+	rm -f /tmp/hold /tmp/simxdp.log
+	mkfifo /tmp/hold
+	simxdp "$@" </tmp/hold >/tmp/simxdp.log 2>&1 3>&- &
+	exec 9>/tmp/hold
+	until grep -qs . /tmp/simxdp.log; do sleep 0.02; done
+	grep -qx attached /tmp/simxdp.log || { cat /tmp/simxdp.log; return 1; }
+}
+
+# detach: $seen is what it saw.
+detach()
+{
+	exec 9>&-
+	wait $!
+	seen=$(tail -n 1 /tmp/simxdp.log)
+}
+
 # xdp ARGUMENTS -- PROBE ARGUMENTS: runs simprobe while simxdp is attached; $seen is what that saw.
 xdp()
 {
@@ -24,15 +43,9 @@ xdp()
 
 	while [ "$1" != -- ]; do args+=("$1"); shift; done
 	shift
-	rm -f /tmp/hold
-	mkfifo /tmp/hold
-	simxdp "${args[@]}" </tmp/hold >/tmp/simxdp.log 2>&1 3>&- &
-	exec 9>/tmp/hold
-	sleep 0.1
+	attach "${args[@]}"
 	probe "$@"
-	exec 9>&-
-	wait $!
-	seen=$(tail -n 1 /tmp/simxdp.log)
+	detach
 }
 
 @test "PASS with the kfunc: the stamp in XDP is the stamp of the socket" {
@@ -76,18 +89,13 @@ xdp()
 @test "the kfunc has no stamp until RX stamping is switched on" {
 	ports
 	ip link set tsn1 promisc on
-	rm -f /tmp/hold
-	mkfifo /tmp/hold
-	simxdp -k tsn1 pass </tmp/hold >/tmp/simxdp.log 3>&- &
-	exec 9>/tmp/hold
-	sleep 0.1
+	attach -k tsn1 pass
 	# a frame of that EtherType from somebody who leaves the stamps off
 	ip link set tsn0 arp off
 	ip addr add 192.0.2.1/24 dev tsn0
 	simprobe -e 0x88b5 tsn0 tsn0 prio=0,len=60 >/dev/null
-	exec 9>&-
-	wait $!
-	[[ $(tail -n 1 /tmp/simxdp.log) == "frames=1 ret=-61 stamp=0 hash_ret=0" ]] # ENODATA
+	detach
+	[[ $seen == "frames=1 ret=-61 stamp=0 hash_ret=0" ]] # ENODATA
 }
 
 @test "ls1028a: no metadata, a VLAN tag is gone before XDP, 8 classes leave XDP no rings" {
