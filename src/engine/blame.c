@@ -321,8 +321,14 @@ static void keep(struct blame *blame, int64_t due, int64_t awake)
 {
 	struct kept *kept = &blame->kept[blame->active];
 	const volatile __u64 *head = &blame->bpf->data->control.head;
-	int next = choose_next(blame, awake - due);
+	int next;
 
+	/* its CPU went offline, or somebody has moved it: what ran where it woke up is not known */
+	if (sched_getcpu() != blame->cpu) {
+		atomic_fetch_add_explicit(&blame->unkept, 1, memory_order_relaxed);
+		return;
+	}
+	next = choose_next(blame, awake - due);
 	if (next < 0)
 		return;
 	kept->due = due;

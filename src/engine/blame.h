@@ -76,7 +76,7 @@ void blame_stop(struct blame *blame);
 bool blame_take(struct blame *blame, struct blame_case *late);
 void blame_release(struct blame *blame);
 
-/* Late wake-ups whose histories were not kept, because there was room for later ones only. */
+/* Late wake-ups whose histories were not kept: there was room for later ones only, or they were on another CPU. */
 uint64_t blame_unkept(const struct blame *blame);
 
 /* Time held by each interrupt since blame_open(): copies up to `max` of them, returns how many. */

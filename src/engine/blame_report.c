@@ -212,7 +212,12 @@ void blame_print(FILE *out, const struct blame_tally *tally, const struct blame 
 	fprintf(out, "\nBlame\n");
 	if (blame && *blame_missing(blame))
 		fprintf(out, "  this kernel does not show: %s\n", blame_missing(blame));
-	if (!tally->late) {
+	if (!tally->late && tally->unkept) {
+		fprintf(out, "  not known: %" PRIu64 " late %s%s, of which none could be kept%s\n",
+			tally->unkept, tally->frames ? "frame" : "wake-up",
+			tally->unkept == 1 ? "" : "s",
+			tally->frames ? "" : "; were they on another CPU?");
+	} else if (!tally->late) {
 		if (!tally->threshold_ns || tally->threshold_ns == INT64_MAX)
 			fprintf(out, "  nobody was looked for: %s\n",
 				tally->frames ? "too few frames to know what is late; --blame-over "

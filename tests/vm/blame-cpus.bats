@@ -20,6 +20,22 @@ load blame
 	grep -q '^SCHED_DEADLINE 500us in 1ms on any CPU, ' "$out"
 }
 
+@test "a thread whose CPU goes offline: what comes late elsewhere is counted, and not blamed on what ran where it was" {
+	# later than a nanosecond: all of them
+	tsnpub latency --cpu 1 --count 4000 --blame --blame-over 1ns --json >"$out" 2>"$out.err" 3>&- &
+	pid=$!
+	# its first live line: it has run for a second
+	for _ in $(seq 300); do
+		sleep 0.1
+		! grep -q '^0:01' "$out.err" || break
+	done
+	echo 0 >/sys/devices/system/cpu/cpu1/online
+	wait $pid
+	echo 1 >/sys/devices/system/cpu/cpu1/online
+	jq '{wakeups: .wake.wakeups, late: .blame.late, unkept: .blame.unkept}' "$out"
+	jq -e '.blame.late > 0 and .blame.unkept > 100 and .blame.late + .blame.unkept == .wake.wakeups' "$out"
+}
+
 @test "a CPU that is offline is refused in one line" {
 	echo 0 >/sys/devices/system/cpu/cpu1/online
 	latency=0 doctor=0
