@@ -52,18 +52,28 @@ copy_libraries()
 }
 
 # Of the 53 ms of virtual time that bats needs for a test without content, the half: its library, which refers to itself, is
-# read once by each process, without its comments; the time of day comes from the shell; our tracing is put in.
+# read once by each process, without its comments; the time of day comes from the shell; our tracing is put in. And what the
+# host has made of a file (run.sh) is not made again here, twice; with a filter for tests it is.
 quicken_bats()
 {
-	local lib=$1/usr/lib/bats-core name
+	local lib=$1/usr/lib/bats-core exec=$1/usr/libexec/bats-core name
 	for name in common tracing; do
 		sed -i -e "1i [ -z \"\${bats_has_$name:-}\" ] || return 0; bats_has_$name=1" -e '/^[[:space:]]*#/d' "$lib/$name.bash"
 	done
 	sed -i 's/^bats_setup_tracing()/bats_setup_tracing_of_bats()/' "$lib/tracing.bash"
 	cat "$vm_dir/guest/bats-tracing.bash" >>"$lib/tracing.bash"
 	sed -i -e '/^[[:space:]]*#/d' "$lib/test_functions.bash"
+	sed -i 's/<(BATS_TEST_FILTER="$filter" bats-preprocess "$filename")/<(BATS_TEST_FILTER="$filter" bats-preprocess "$filename" | grep "^bats_test_function ")/' \
+		"$exec/bats-exec-suite"
+	mv "$exec/bats-preprocess" "$exec/bats-preprocess.bash"
+	cat >"$exec/bats-preprocess" <<-'END'
+		#!/bin/busybox sh
+		[ -n "${BATS_TEST_FILTER:-}" ] || [ ! -e "$1.preprocessed" ] || exec cat "$1.preprocessed"
+		exec "$0.bash" "$@"
+	END
+	chmod +x "$exec/bats-preprocess"
 	sed -i -e 's/\$(date +%s%N)/${EPOCHREALTIME\/.}000/' -e 's/if ! mkdir -p "\$tests_tmpdir"/if ! { [ -d "$tests_tmpdir" ] || mkdir -p "$tests_tmpdir"; }/' \
-		"$1/usr/libexec/bats-core/bats-exec-test"
+		"$exec/bats-exec-test"
 }
 
 add_programs()

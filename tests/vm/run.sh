@@ -95,6 +95,9 @@ for copy in ${copies[@]+"${copies[@]}"}; do
 	[ "$source" = "$copy" ] || dest=${copy#*:}
 	mkdir -p "$stage/$(dirname "$dest")"
 	cp -rL "$source" "$stage/$dest"
+	# what bats makes of a file before it runs it; the names of its functions depend on the locale
+	[[ $source != *.bats ]] || LC_ALL=C BATS_ROOT=$root_dir/usr "$root_dir/usr/libexec/bats-core/bats-preprocess" "$source" \
+		>"$stage/$dest.preprocessed"
 done
 {
 	echo "LAB_INTERACTIVE='$interactive'"
