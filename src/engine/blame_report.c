@@ -229,8 +229,8 @@ void blame_print(FILE *out, const struct blame_tally *tally, const struct blame 
 				format_duration(tally->threshold_ns, threshold));
 		else
 			fprintf(out,
-				"  nobody: no %s was later than was usual by then (%s at the "
-				"end)\n",
+				"  nobody: no %s was later than the bound that follows what "
+				"is usual (%s at the end)\n",
 				tally->frames ? "frame, once it was known what is usual,"
 					      : "wake-up",
 				format_duration(tally->threshold_ns, threshold));
