@@ -91,6 +91,10 @@ static bool lost_to_link(struct publisher *p, int64_t submit)
 	if (submit >= p->link_asked) {
 		p->link_asked = tai_now_ns();
 		p->link_ran = link_runs(p->transmit->settings.ifindex);
+		if (!p->link_ran) {
+			atomic_store(&p->link_doubted, true);
+			publisher_wake_caller(p);
+		}
 	}
 	return !p->link_ran;
 }

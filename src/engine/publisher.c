@@ -16,6 +16,8 @@
 #include "engine/publisher_private.h"
 #include "host/capability.h"
 
+#define DOWN_LOOK_MS 50
+
 struct run {
 	struct publisher *p;
 	const struct publisher_events *events;
@@ -339,8 +341,16 @@ static void follow(struct run *run)
 	uint64_t ticks;
 
 	while (!atomic_load(&p->written)) {
-		if (poll(fds, sizeof(fds) / sizeof(fds[0]), -1) < 0)
+		/* the kernel may hold the news of a link that is back for a second */
+		int ready = poll(fds, sizeof(fds) / sizeof(fds[0]),
+				 run->down_since_ns ? DOWN_LOOK_MS : -1);
+
+		if (ready < 0)
 			continue;
+		if (!ready || atomic_exchange(&p->link_doubted, false)) {
+			link_monitor_look(p->monitor);
+			link_changed(run);
+		}
 		if (fds[0].revents)
 			take_signals(run);
 		if (fds[3].revents)

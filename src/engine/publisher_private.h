@@ -56,6 +56,7 @@ struct publisher {
 	int64_t recent_wake; /* wake-up counted last */
 	int64_t link_asked; /* TAI: when the interface was asked last, for a refused frame */
 	bool link_ran; /* its answer */
+	_Atomic bool link_doubted; /* it said no, and publisher_run() is to look for itself */
 	_Atomic uint64_t unattributed;
 	struct spsc notes; /* collecting -> caller: struct publisher_note */
 

@@ -2,9 +2,11 @@
 #include "host/link.h"
 
 #include <errno.h>
+#include <linux/ethtool.h>
 #include <linux/if.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
+#include <linux/sockios.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -22,7 +24,7 @@ int link_parse(const struct nlmsghdr *message, struct link_info *link)
 {
 	const struct nlattr *attrs[IFLA_MAX + 1], *info[IFLA_INFO_MAX + 1], *xdp[IFLA_XDP_MAX + 1];
 	const struct ifinfomsg *ifi;
-	const uint8_t *mac;
+	const uint8_t *mac, *carrier;
 
 	memset(link, 0, sizeof(*link));
 	if (message->nlmsg_len < NLMSG_LENGTH(sizeof(*ifi)))
@@ -34,6 +36,10 @@ int link_parse(const struct nlmsghdr *message, struct link_info *link)
 	link->type = ifi->ifi_type;
 	link->up = ifi->ifi_flags & IFF_UP;
 	link->running = link->up && (ifi->ifi_flags & IFF_RUNNING);
+	/* the flag is up to a second behind the carrier */
+	carrier = netlink_payload(attrs[IFLA_CARRIER], sizeof(*carrier));
+	if (carrier && !*carrier)
+		link->running = false;
 	netlink_string(attrs[IFLA_IFNAME], link->name, sizeof(link->name));
 	mac = netlink_payload(attrs[IFLA_ADDRESS], sizeof(link->mac));
 	if (mac)
@@ -111,6 +117,7 @@ int link_get(struct netlink *nl, const char *name, struct link_info *link, struc
 
 bool link_runs(int index)
 {
+	struct ethtool_value carrier = { .cmd = ETHTOOL_GLINK };
 	struct ifreq request = { .ifr_ifindex = index };
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	bool runs;
@@ -118,6 +125,10 @@ bool link_runs(int index)
 	/* the kernel asks any kind of socket for no more than its network namespace */
 	runs = fd >= 0 && !ioctl(fd, SIOCGIFNAME, &request) && !ioctl(fd, SIOCGIFFLAGS, &request) &&
 	       (request.ifr_flags & IFF_UP) && (request.ifr_flags & IFF_RUNNING);
+	/* the flag is up to a second behind the carrier; drivers that cannot tell are believed */
+	request.ifr_data = (void *)&carrier;
+	if (runs && !ioctl(fd, SIOCETHTOOL, &request))
+		runs = carrier.data;
 	if (fd >= 0)
 		close(fd);
 	return runs;
@@ -248,6 +259,10 @@ static enum link_change look_at(struct link_monitor *monitor, const struct nlmsg
 	/* by index while it lives, so that a new name does not matter; by name once it is gone */
 	if (monitor->state == LINK_GONE ? strcmp(link->name, monitor->last.name) != 0
 					: link->index != monitor->last.index)
+		return LINK_NO_CHANGE;
+	/* it was on its way while the interface was read afresh, which then said something newer */
+	if (link->index == monitor->seen.index &&
+	    (int32_t)(link->carrier_changes - monitor->seen.carrier_changes) < 0)
 		return LINK_NO_CHANGE;
 	count_losses(monitor, link);
 	return changed(monitor, link->running ? LINK_UP : LINK_DOWN, link);

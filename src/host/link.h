@@ -20,7 +20,7 @@ struct link_info {
 	uint8_t mac[6];
 	uint32_t mtu;
 	bool up; /* switched on by the administrator */
-	bool running; /* up, and the link is there (carrier; RFC 2863 operational state) */
+	bool running; /* up, and the link is there (carrier, and RFC 2863 operational state, which follows it within a second) */
 	uint32_t
 		carrier_changes; /* how often the carrier came or went since the interface was made */
 	uint32_t
@@ -43,7 +43,10 @@ bool link_name_is_good(const char *name);
  */
 int link_get(struct netlink *nl, const char *name, struct link_info *link, struct error *err);
 
-/* Is the interface of that index there, switched on, and its link as well? Needs no privileges, and waits for no one. */
+/*
+ * Is the interface of that index there, switched on, and its carrier as well, at this moment? Needs no privileges; may wait
+ * while another changes interfaces.
+ */
 bool link_runs(int index);
 
 /*

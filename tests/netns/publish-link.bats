@@ -48,6 +48,34 @@ teardown() {
 	[ "$(json .received.frames)" -gt 0 ]
 }
 
+# Until the publisher has shown two further seconds: all before them is counted.
+two_seconds_more() {
+	local shown
+
+	shown=$(grep -c "  sent [0-9]" "$work/tx.err") || true
+	for _ in $(seq 200); do
+		[ "$(grep -c "  sent [0-9]" "$work/tx.err")" -lt $((shown + 2)) ] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+@test "link: frames that are refused before the kernel tells of the loss are the link's" {
+	start_publisher --cycle 1ms --json
+	# it tells of the second one, within a second of other news, only later
+	for loss in 1 2; do
+		in_rx ip link set vrx down
+		two_seconds_more
+		[ "$(grep -c "vtx: the link was lost (no carrier)" "$work/tx.err")" -eq $loss ]
+		in_rx ip link set vrx up
+		wait_for "vtx: the link is back after"
+	done
+	kill -INT "$publisher"
+	finish_publisher
+	[ "$(tx .sent.refused)" -eq 0 ]
+	[ "$(tx .sent.link_down)" -gt 0 ]
+}
+
 @test "link: each loss is counted, however soon the link is back" {
 	start_publisher --cycle 5ms --json
 	sleep 0.2
