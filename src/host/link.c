@@ -235,12 +235,25 @@ static enum link_change changed(struct link_monitor *monitor, enum link_change s
 	return state;
 }
 
+/* While it lives it may have got another name. */
+static bool get_by_index(struct link_monitor *monitor, struct link_info *link)
+{
+	struct nlmsghdr *request = netlink_request(monitor->nl, RTM_GETLINK, 0);
+	struct ifinfomsg *ifi = mnl_nlmsg_put_extra_header(request, sizeof(*ifi));
+
+	ifi->ifi_family = AF_UNSPEC;
+	ifi->ifi_index = monitor->last.index;
+	memset(link, 0, sizeof(*link));
+	return netlink_talk(monitor->nl, request, take_link, link) >= 0 && link->index;
+}
+
 static enum link_change read_afresh(struct link_monitor *monitor, struct link_info *link)
 {
 	struct error err = ERROR_INIT;
 
 	monitor->overrun = false;
-	if (link_get(monitor->nl, monitor->last.name, link, &err) < 0)
+	if ((monitor->state == LINK_GONE || !get_by_index(monitor, link)) &&
+	    link_get(monitor->nl, monitor->last.name, link, &err) < 0)
 		return err.status == STATUS_INPUT ? changed(monitor, LINK_GONE, link)
 						  : LINK_NO_CHANGE;
 	count_losses(monitor, link);

@@ -97,6 +97,23 @@ two_seconds_more() {
 	[ "$(tx .counters.link_losses)" -eq 1 ]
 }
 
+@test "link: another name in mid-run does not matter" {
+	start_publisher --cycle 5ms --json
+	in_tx ip link set vtx down
+	wait_for "vtx: the interface was switched off"
+	in_tx ip link set vtx name other
+	# looked for meanwhile, under its number
+	sleep 0.3
+	in_tx ip link set other up
+	wait_for "other: the link is back after"
+	! grep "was removed" "$work/tx.err" || false
+	kill -INT "$publisher"
+	finish_publisher
+	[ "$(tx .counters.link_losses)" -eq 1 ]
+	in_tx ip link set other down
+	in_tx ip link set other name vtx
+}
+
 @test "link: removed and made anew under another number" {
 	start_publisher --cycle 5ms --json
 	sleep 0.2
