@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -281,11 +282,18 @@ uint64_t log_lost(const struct log_writer *log)
 
 int log_close(struct log_writer *log, struct error *err)
 {
+	struct stat file;
 	int result;
 
 	if (!log)
 		return 0;
 	result = log_flush(log, err);
+	/* its room is given back with the descriptor, and nothing else would tell */
+	if (!result && !log->failed && !fstat(log->fd, &file) && !file.st_nlink)
+		result = error_system(err,
+				      "log '%.128s': was removed while it was being written; its "
+				      "%" PRIu64 " records are gone",
+				      log->path, log->written);
 	/* network file systems report a full disk only here */
 	if (close(log->fd) && !result && !log->failed)
 		result = error_errno(err, errno, "log '%.128s': cannot close it", log->path);

@@ -45,7 +45,7 @@ int log_flush(struct log_writer *log, struct error *err);
 /* Records not written because of a failure. */
 uint64_t log_lost(const struct log_writer *log);
 
-/* Flushes, closes and frees; NULL is allowed. */
+/* Flushes, closes and frees; NULL is allowed. A file that was removed meanwhile is an error: nothing is left of it. */
 int log_close(struct log_writer *log, struct error *err);
 
 /*

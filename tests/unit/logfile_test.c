@@ -273,6 +273,23 @@ static void two_writers_do_not_share_a_log(void **state)
 	json_decref(description);
 }
 
+static void a_log_that_was_removed_meanwhile_is_told(void **state)
+{
+	struct tx_record record = { .seq = 1 };
+	struct error err = ERROR_INIT;
+	struct log_writer *log;
+	json_t *description = json_object();
+
+	(void)state;
+	log = log_create(path, RECORD_TX, description, &err);
+	assert_non_null(log);
+	assert_int_equal(log_append(log, &record, 1, &err), 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(log_close(log, &err), -1);
+	assert_non_null(strstr(err.text, "was removed while it was being written; its 1 records"));
+	json_decref(description);
+}
+
 static void a_long_description_loses_its_longest_member(void **state)
 {
 	json_t *description = json_object(), *streams = json_array();
@@ -355,6 +372,7 @@ int main(void)
 		cmocka_unit_test_teardown(files_of_other_kinds_are_refused, remove_file),
 		cmocka_unit_test_teardown(a_link_is_not_followed_for_writing, remove_file),
 		cmocka_unit_test_teardown(two_writers_do_not_share_a_log, remove_file),
+		cmocka_unit_test_teardown(a_log_that_was_removed_meanwhile_is_told, remove_file),
 		cmocka_unit_test_teardown(a_long_description_loses_its_longest_member, remove_file),
 		cmocka_unit_test_teardown(a_full_disk_stops_the_log_once, remove_file),
 		cmocka_unit_test(the_run_is_described),
