@@ -77,9 +77,10 @@ refused() { # STATUS TEXT ARGUMENT...: exit status, and one line on stderr that 
 }
 
 @test "the bar is in the log, and the report's verdict on it is the run's" {
-	for deadline in 1ns 10s; do # no wake-up is in time; all are
+	# no wake-up is in time; all are, but for those slept through: three quarters of 2 s may be
+	for deadline in 1ns 10s; do
 		status=0
-		"$TSNPUB" latency -n 50 --deadline "$deadline" --sla 25% --log "$BATS_TEST_TMPDIR/$deadline.tsnlog" \
+		"$TSNPUB" latency -n 2000 --deadline "$deadline" --sla 25% --log "$BATS_TEST_TMPDIR/$deadline.tsnlog" \
 			>"$BATS_TEST_TMPDIR/out" 2>/dev/null || status=$?
 		[ "$deadline $status" = "1ns 1" ] || [ "$deadline $status" = "10s 0" ]
 		reported=0
