@@ -53,7 +53,7 @@ log_holds() {
 	for ((ns = 1; ns < 8000000000; ns *= 2)); do
 		spread+=(early "$ns" send 2 early "-$ns" send 2)
 	done
-	start_receiver --log "$work/rx.tsnlog" --stay
+	start_receiver --log "$work/rx.tsnlog" --stay --duration 120s
 	sender stamp 1 send 100
 	log_holds 100
 	before=$(awk '/^VmRSS/ { print $2 }' "/proc/$receiver/status")
