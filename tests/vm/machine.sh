@@ -84,7 +84,13 @@ machine_boot()
 	local watch=$!
 	read -r word <&6
 	if [ "$word" = ready ]; then
-		printf '%s\n' "$keep_memory" "migrate \"exec:cat >$state.new\"" 'info migrate' quit >&8
+		printf '%s\n' "$keep_memory" "migrate -d \"exec:cat >$state.new\"" >&8
+		# Asked until it has ended: without -d the monitor waits too, but not in each state on the way there.
+		until grep -qE '[Ss]tatus: *(completed|failed|cancelled)' "$work/qemu.log" || ! kill -0 "$qemu" 2>/dev/null; do
+			echo 'info migrate' >&8
+			sleep 0.2
+		done
+		echo quit >&8
 		wait "$qemu" || rc=$?
 		# QEMU's status is 0 too when the state was cut, by a full disk for one
 		grep -q '[Ss]tatus: *completed' "$work/qemu.log" || rc=71
