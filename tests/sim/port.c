@@ -258,10 +258,14 @@ static void bounce_work(struct work_struct *work)
 void tsnsim_port_reset(struct tsnsim_port *port)
 {
 	unsigned long flags;
+	int i;
 
 	raw_spin_lock_irqsave(&port->pair->lock, flags);
 	port->bouncing = true;
 	tsnsim_link_update(port->pair);
+	/* igc sets the start of the cycles anew, by what the PHC shows then */
+	for (i = 0; i < port->n_txq; i++)
+		port->txq[i].hw_cycle = S64_MIN;
 	raw_spin_unlock_irqrestore(&port->pair->lock, flags);
 	tsnsim_kick(port->pair);
 	/* seen at once by whoever asked for the reset, not only when the work has run */

@@ -102,6 +102,20 @@ teardown_file() { rmmod tsnsim; }
 	grep -q "Packet with txtime=.* may not be honoured" <(dmesg)
 }
 
+@test "i225: a reset lets it launch again after its PHC was set back" {
+	echo -5000000000 >$knobs/tsn0/phc_step_ns
+	ethtool --set-eee tsn0 eee on	# resets it
+	sleep 0.2
+	carrier tsn0
+	probe tsn0 tsn1 prio=0,len=60,at=100
+	same "received" ${F[0.nrx]} 1
+	same "of a second" $(((${F[0.launch]} - ${F[0.tx]}) % 1000000000)) 0
+	ethtool --set-eee tsn0 eee off
+	echo $((5000000000 - 2000)) >$knobs/tsn0/phc_step_ns	# each reset moved it by 1000
+	sleep 0.2
+	carrier tsn0
+}
+
 @test "i225: a launch more than a cycle ahead leaves in the wrong cycle" {
 	# Without taprio the cycle is one second; this one is 1.9 s ahead of its hand-over, and 2.1 s after the start of
 	# the running cycle: the driver's offset has 32 bits and a sign.
