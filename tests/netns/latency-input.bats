@@ -92,7 +92,7 @@ refused() { # STATUS TEXT ARGUMENT...: exit status, and one line on stderr that 
 
 @test "SIGINT ends it with a result, a closed log and nothing left" {
 	load="sleep 7654.$$" # this run's own
-	"$TSNPUB" latency --log "$BATS_TEST_TMPDIR/a.tsnlog" --load "$load" >"$BATS_TEST_TMPDIR/out" 2>/dev/null 3>&- &
+	"$TSNPUB" latency --duration 120s --log "$BATS_TEST_TMPDIR/a.tsnlog" --load "$load" >"$BATS_TEST_TMPDIR/out" 2>/dev/null 3>&- &
 	pid=$!
 	# there are records
 	eventually larger "$BATS_TEST_TMPDIR/a.tsnlog" 4096
@@ -107,7 +107,7 @@ refused() { # STATUS TEXT ARGUMENT...: exit status, and one line on stderr that 
 @test "a load does not outlive a SIGKILL" {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	load="sleep 8765.$$" # this run's own
-	"$TSNPUB" latency --load "$load & $load" >/dev/null 2>&1 3>&- &
+	"$TSNPUB" latency --duration 120s --load "$load & $load" >/dev/null 2>&1 3>&- &
 	pid=$!
 	both() { [ "$(pgrep -cxf "$load")" = 2 ]; }
 	eventually both
@@ -154,7 +154,7 @@ unprivileged() {
 }
 
 @test "a load that fails is said, and the measurement goes on" {
-	"$TSNPUB" latency --load 'exit 7' >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
+	"$TSNPUB" latency --duration 120s --load 'exit 7' >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
 	pid=$!
 	eventually grep -q 'it ended with status 7' "$BATS_TEST_TMPDIR/err"
 	# a live line of the time after
