@@ -4,6 +4,7 @@
 
 setup_file() {
 	command -v strace >/dev/null || skip 'strace is missing'
+	strace -o /dev/null true 2>/dev/null || skip 'strace may not trace here'
 	command -v tc >/dev/null || skip 'tc (iproute2) is missing'
 	cd "$BATS_TEST_DIRNAME/../.." || exit 1
 	export DIR=$BATS_FILE_TMPDIR IFACE=st$$
