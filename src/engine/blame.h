@@ -89,8 +89,8 @@ struct blame_tenth {
 
 /*
  * What blame costs, measured by a thread of its own on that CPU, before the cyclic one is there: the P10 lateness
- * of BLAME_COST_WAKES wake-ups 250 us apart, since those that nothing disturbs tell best; the last `spin_ns` of each are
- * busy, as the cyclic thread's. Called before blame_open() with NULL, and after it with the new `blame`, which has no
+ * of BLAME_COST_WAKES wake-ups 250 us apart (50 us where it only spins), since those that nothing disturbs tell best; the
+ * last `spin_ns` of each are busy, as the cyclic thread's. Called before blame_open() with NULL, and after it with the new `blame`, which has no
  * threshold yet; the difference is all that blame adds to a wake-up. Takes 0.1 s. Returns 0, or a negative errno.
  */
 #define BLAME_COST_WAKES 400

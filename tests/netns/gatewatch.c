@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * gatewatch TX_IFACE RX_IFACE CYCLE_NS COUNT SPACING_NS PRIORITY...: sends COUNT frames of each priority, one every SPACING
+ * gatewatch TX_IFACE RX_IFACE CYCLE_NS COUNT SPACING_NS PRIORITY[+START_NS]...: sends COUNT frames of each priority, one every SPACING
  * after the other, out of one interface and looks when they arrive on the other: by hardware RX stamps where the interface
  * has them, else by the kernel's. Prints for each priority
  *
  *	PRIORITY sent N received N first NS last NS source hw|sw
  *
  * first and last: smallest and largest stamp modulo the cycle, plus 1 ns: the clocks of sender and receiver may be one apart
- * when they begin together. A test's own; knows nothing of schedules.
+ * when they begin together. From START (0) on: with 500000, a frame 2 us after the end of a cycle of 1 ms is at 1002000, and not
+ * at 2000, which is before all others. A test's own; knows nothing of schedules.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -34,7 +35,7 @@
 
 struct seen {
 	unsigned sent, received;
-	int64_t first, last;
+	int64_t start, first, last;
 	bool hw;
 };
 
@@ -93,7 +94,7 @@ static void take(const struct msghdr *message, const uint8_t *frame, int64_t cyc
 		of->hw = stamps.ts[2].tv_sec || stamps.ts[2].tv_nsec;
 		at = of->hw ? timespec_to_ns(stamps.ts[2])
 			    : timespec_to_ns(stamps.ts[0]) + tai_offset;
-		at = (at + 1) % cycle;
+		at = (at + 1 - of->start) % cycle + of->start;
 		if (!of->received || at < of->first)
 			of->first = at;
 		if (!of->received || at > of->last)
@@ -135,7 +136,10 @@ int main(int argc, char **argv)
 	receiver = open_receiver(argv[2]);
 	for (int i = 0; i < priorities; i++) {
 		int priority = atoi(argv[6 + i]);
+		const char *start = strchr(argv[6 + i], '+');
 
+		if (start)
+			seen[priority % PRIORITY_MAX].start = atoll(start);
 		senders[i] = open_socket(argv[1], 0);
 		if (setsockopt(senders[i], SOL_SOCKET, SO_PRIORITY, &priority, sizeof(priority)))
 			die("SO_PRIORITY");
@@ -171,7 +175,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < priorities; i++) {
 		const struct seen *of = &seen[atoi(argv[6 + i]) % PRIORITY_MAX];
 
-		printf("%s sent %u received %u first %lld last %lld source %s\n", argv[6 + i],
+		printf("%d sent %u received %u first %lld last %lld source %s\n", atoi(argv[6 + i]),
 		       of->sent, of->received, (long long)of->first, (long long)of->last,
 		       of->hw ? "hw" : "sw");
 	}

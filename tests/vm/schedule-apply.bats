@@ -19,7 +19,7 @@ in_windows() {
 	sim ls1028a
 	file full-offload "$FULL" >a.yaml
 	tsnpub schedule apply a.yaml
-	gatewatch tsn0 tsn1 1000000 40 37000 7 5 0 | in_windows 2
+	gatewatch tsn0 tsn1 1000000 40 37000 7 5 0+500000 | in_windows 2
 	tsnpub schedule check a.yaml
 	dump >installed
 	grep -q 'taprio 100: root .*tc 3 map 2 2 2 2 2 1 1 0 2' installed
@@ -31,7 +31,7 @@ in_windows() {
 	sim i226
 	file full-offload "$FULL" >a.yaml
 	tsnpub schedule apply a.yaml
-	gatewatch tsn0 tsn1 1000000 40 37000 7 5 0 | in_windows 2
+	gatewatch tsn0 tsn1 1000000 40 37000 7 5 0+500000 | in_windows 2
 }
 
 @test "gates in the kernel: to the microseconds of an interrupt, on a simulated NIC beside launch times, and on veth" {
@@ -40,11 +40,11 @@ in_windows() {
 	file software "$FULL" "$LAUNCH" >a.yaml
 	tsnpub schedule apply a.yaml
 	# the tick, up to 9 us, may come between the look at the gate and the frame
-	gatewatch tsn0 tsn1 1000000 40 37000 5 0 | in_windows 10000 2
+	gatewatch tsn0 tsn1 1000000 40 37000 5 0+500000 | in_windows 10000 2
 	veth
 	file software "$FULL" '' '' v0 >b.yaml
 	tsnpub schedule apply b.yaml
-	gatewatch v0 v1 1000000 40 37000 7 5 0 | in_windows 20000
+	gatewatch v0 v1 1000000 40 37000 7 5 0+500000 | in_windows 20000
 	tsnpub schedule clear v0
 }
 
@@ -52,14 +52,14 @@ in_windows() {
 	sim ideal
 	file txtime-assist "$FULL" "$LAUNCH" "$LAUNCH" >a.yaml
 	tsnpub schedule apply a.yaml --force
-	gatewatch tsn0 tsn1 1000000 40 37000 7 5 0 | in_windows 2
+	gatewatch tsn0 tsn1 1000000 40 37000 7 5 0+500000 | in_windows 2
 	dump | grep -q 'etf 103: parent 100:3 .*delta 200000 offload on .*skip_sock_check on'
 	tsnpub schedule clear
 	rmmod tsnsim
 	# here etf's offload resets the adapter a second time
 	sim i226
 	tsnpub schedule apply a.yaml --force
-	gatewatch tsn0 tsn1 1000000 40 37000 7 5 0 | in_windows 2
+	gatewatch tsn0 tsn1 1000000 40 37000 7 5 0+500000 | in_windows 2
 }
 
 @test "--prove sees gates by TX stamps, in hardware and in software, with launch times too" {
@@ -197,7 +197,7 @@ $FULL" >c.yaml
 	run tsnpub schedule apply a.yaml
 	good
 	says 'has to be removed first (the link went down meanwhile, and the kernel stopped the gates)'
-	gatewatch v0 v1 1000000 30 37000 7 5 0 | in_windows 20000
+	gatewatch v0 v1 1000000 30 37000 7 5 0+500000 | in_windows 20000
 	tsnpub schedule check a.yaml
 	tsnpub schedule clear v0
 }
@@ -213,7 +213,7 @@ $FULL" >c.yaml
 	ip link set v1 down
 	ip link set v1 up
 	sleep 0.2
-	gatewatch v0 v1 1000000 30 37000 7 5 0 | in_windows 20000
+	gatewatch v0 v1 1000000 30 37000 7 5 0+500000 | in_windows 20000
 	tsnpub schedule check a.yaml
 	[[ $(tsnpub schedule show v0) != *'stand still'* ]]
 	wait "$publisher" || true
