@@ -118,6 +118,17 @@ static void expect_first(size_t count, enum blame_category category, int64_t us,
 			 blame_part_text(&parts[0], buffer), (long long)parts[0].ns);
 }
 
+/* It was woken in time, but an ordinary thread runs until 102 us after. */
+static size_t after_a_shell(uint8_t policy, int16_t priority)
+{
+	idle(-500);
+	wake(0, 0, 0);
+	length--;
+	run(2, 5, "shell", SCHED_OTHER, 120);
+	run(102, RT, "tsnpub", policy, priority);
+	return split_until(103);
+}
+
 static void handler_holds_the_cpu(void **state)
 {
 	size_t count;
@@ -409,22 +420,12 @@ static void throttled(void **state)
 	}
 	/* the wake-up came, and still an ordinary one is taken */
 	armed = DUE;
-	idle(-500);
-	wake(0, 0, 0);
-	length--;
-	run(2, 5, "shell", SCHED_OTHER, 120);
-	run(102, RT, "tsnpub", SCHED_FIFO, 19);
-	count = split_until(103);
+	count = after_a_shell(SCHED_FIFO, 19);
 	expect_first(count, BLAME_PART_THROTTLED, 100,
 		     "not let run (real-time throttling or the fair server)");
 	/* of one that shares the CPU with its like it is the others' time */
 	is_ordinary = true;
-	idle(-500);
-	wake(0, 0, 0);
-	length--;
-	run(2, 5, "shell", SCHED_OTHER, 120);
-	run(102, RT, "tsnpub", SCHED_OTHER, 120);
-	count = split_until(103);
+	count = after_a_shell(SCHED_OTHER, 120);
 	is_ordinary = false;
 	expect_first(count, BLAME_PART_THREAD, 100, "thread shell[5] SCHED_OTHER");
 	assert_int_equal(part_ns(count, BLAME_PART_THROTTLED), 0);
