@@ -78,7 +78,14 @@ static __always_inline __u32 hold_bucket(__u64 held)
 	return power < BLAME_HOLD_BUCKETS ? power : BLAME_HOLD_BUCKETS - 1;
 }
 
-static __always_inline void count_hold(__u32 key, __u64 held, const char *name)
+/* Where the kernel has the name of the handler that is being counted; 0: it has none. No argument, since that cannot be a pointer. */
+__u64 handler_name;
+
+/*
+ * A global function is verified once, by itself; within its callers it would be once for each of them and each time that they
+ * call it.
+ */
+__noinline int count_hold(__u32 key, __u64 held)
 {
 	__u32 index = (key * 2654435761U) >> 24;
 
@@ -90,17 +97,19 @@ static __always_inline void count_hold(__u32 key, __u64 held, const char *name)
 			continue;
 		if (!hold->key) {
 			hold->key = key;
-			if (name)
-				bpf_probe_read_kernel_str(hold->name, sizeof(hold->name), name);
+			if (handler_name)
+				bpf_probe_read_kernel_str(hold->name, sizeof(hold->name),
+							  (void *)handler_name);
 		}
 		hold->count++;
 		hold->total_ns += held;
 		if (held > hold->max_ns)
 			hold->max_ns = held;
 		hold->buckets[hold_bucket(held) & (BLAME_HOLD_BUCKETS - 1)]++;
-		return;
+		return 0;
 	}
 	control.holds_lost++;
+	return 0;
 }
 
 /* In sched_switch, where no interrupt comes in between. */
@@ -110,7 +119,7 @@ static __always_inline void count_put_off(void)
 
 	for (int i = 0; i < BLAME_PUT_OFF; i++)
 		if (i < count)
-			count_hold(put_off_holds[i].key, put_off_holds[i].held_ns, (void *)0);
+			count_hold(put_off_holds[i].key, put_off_holds[i].held_ns);
 	control.put_off = 0;
 }
 
@@ -148,7 +157,9 @@ int BPF_PROG(blame_irq_handler_exit, int irq, struct irqaction *action)
 	if (!control.irq_since)
 		return 0;
 	held = now - control.irq_since;
-	count_hold(BLAME_KEY(BLAME_IRQ_ENTER, irq), held, action->name);
+	handler_name = (__u64)action->name;
+	count_hold(BLAME_KEY(BLAME_IRQ_ENTER, irq), held);
+	handler_name = 0;
 	set_back(&control.vector_since, held);
 	set_back(&control.softirq_since, held);
 	control.irq_since = 0;
@@ -178,8 +189,7 @@ int BPF_PROG(blame_softirq_exit, unsigned int vector)
 	now = bpf_ktime_get_ns();
 	next_event(now, BLAME_SOFTIRQ_EXIT, vector);
 	if (control.softirq_since)
-		count_hold(BLAME_KEY(BLAME_SOFTIRQ_ENTER, vector), now - control.softirq_since,
-			   (void *)0);
+		count_hold(BLAME_KEY(BLAME_SOFTIRQ_ENTER, vector), now - control.softirq_since);
 	control.softirq_since = 0;
 	return 0;
 }
@@ -279,7 +289,7 @@ static __always_inline void put_off_hold(__u32 key, __u64 now)
 		return;
 	set_back(&control.softirq_since, held);
 	if (place >= BLAME_PUT_OFF) {
-		count_hold(key, held, (void *)0);
+		count_hold(key, held);
 		return;
 	}
 	put_off_holds[place].key = key;

@@ -14,35 +14,37 @@
 #define BUCKETS(bits) ((BUCKET_TOP_POWER - (bits) + 1) << (bits))
 #define BUCKETS_SIGNED(bits) (2 * BUCKETS(bits))
 
-/* floor(log2(value)), of 1 and more. BPF has no instruction for it. */
+/*
+ * floor(log2(value)), of 1 and more; 0 of 0. By halves, as BPF has no instruction for it, and without branches: the verifier
+ * would follow each, and take the programs' loading most of its time.
+ */
+static inline __attribute__((always_inline)) __u32 bucket_log2_by_halves(__u64 value)
+{
+	__u32 power = 0, shift;
+
+	shift = (__u32)((0 - (value >> 32)) >> 63) << 5;
+	value >>= shift;
+	power += shift;
+	shift = (__u32)((0xffff - value) >> 63) << 4;
+	value >>= shift;
+	power += shift;
+	shift = (__u32)((0xff - value) >> 63) << 3;
+	value >>= shift;
+	power += shift;
+	shift = (__u32)((0xf - value) >> 63) << 2;
+	value >>= shift;
+	power += shift;
+	shift = (__u32)((3 - value) >> 63) << 1;
+	value >>= shift;
+	return power + shift + (__u32)(value >> 1);
+}
+
 static inline __attribute__((always_inline)) __u32 bucket_log2(__u64 value)
 {
-#ifndef __bpf__
-	return 63U - (__u32)__builtin_clzll(value);
+#ifdef __bpf__
+	return bucket_log2_by_halves(value);
 #else
-	__u32 power = 0;
-
-	if (value >> 32) {
-		power += 32;
-		value >>= 32;
-	}
-	if (value >> 16) {
-		power += 16;
-		value >>= 16;
-	}
-	if (value >> 8) {
-		power += 8;
-		value >>= 8;
-	}
-	if (value >> 4) {
-		power += 4;
-		value >>= 4;
-	}
-	if (value >> 2) {
-		power += 2;
-		value >>= 2;
-	}
-	return power + (__u32)(value >> 1);
+	return 63U - (__u32)__builtin_clzll(value);
 #endif
 }
 

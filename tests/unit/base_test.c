@@ -66,6 +66,21 @@ static void records_arrive_in_order_between_threads(void **state)
 	spsc_free(&ring);
 }
 
+/* The way of the BPF programs gives what the CPU's instruction does. */
+static void log2_by_halves_is_the_processors(void **state)
+{
+	(void)state;
+	for (unsigned power = 0; power < 64; power++) {
+		const __u64 low = 1ULL << power, high = low | (low - 1);
+
+		assert_int_equal(bucket_log2_by_halves(low), power);
+		assert_int_equal(bucket_log2_by_halves(low | low >> 1), power);
+		assert_int_equal(bucket_log2_by_halves(high), power);
+		assert_int_equal(bucket_log2(high), power);
+	}
+	assert_int_equal(bucket_log2_by_halves(0), 0);
+}
+
 static void buckets_hold_their_value(void **state)
 {
 	(void)state;
@@ -131,6 +146,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_full_ring_refuses_and_counts),
 		cmocka_unit_test(records_arrive_in_order_between_threads),
+		cmocka_unit_test(log2_by_halves_is_the_processors),
 		cmocka_unit_test(buckets_hold_their_value),
 		cmocka_unit_test(markup_is_escaped),
 		cmocka_unit_test(a_worker_does_each_block_once),
