@@ -133,7 +133,7 @@ check:
 
 # the same without installing anything
 check-only: all units tools sanitized vm-ready
-	prove --timer --failures --comments --state=save --statefile=build/prove.state $(VM_PARALLEL) --exec tests/run $(UNIT_TESTS) $(UNIT_TESTS:build/unit/%=build/sanitize/unit/%) \
+	prove --timer --failures --comments --state=save --statefile=build/prove.state $(ALL_PARALLEL) --exec tests/run $(UNIT_TESTS) $(UNIT_TESTS:build/unit/%=build/sanitize/unit/%) \
 		$(NETNS_TESTS) $(VM_TESTS)
 
 bench:

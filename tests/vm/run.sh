@@ -87,7 +87,7 @@ for file in "$build/$kernel"/*.ko; do
 	[ ! -e "$file" ] || cp "$file" "$stage/lab/modules/"
 done
 for file in "$top/build/tsnpub" "$top"/build/tools/*; do
-	[[ ! -x $file || $file == *.d ]] || strip --strip-debug -o "$stage/lab/bin/${file##*/}" "$file"
+	[[ ! -x $file || $file == *.d || $file == */skip_idle.so ]] || strip --strip-debug -o "$stage/lab/bin/${file##*/}" "$file"
 done
 [ ! -d "$top/configs" ] || cp -r "$top/configs" "$stage/lab/configs"
 for copy in ${copies[@]+"${copies[@]}"}; do
@@ -135,6 +135,8 @@ machine_arguments
 machine_memory "$state" off
 printf '%s\n' "$keep_memory" "migrate_incoming \"exec:cat $state\"" >"$work/begin.in"
 : >"$work/begin.out"
+skip_idle=$top/build/tools/skip_idle.so
+[ ! -e "$skip_idle" ] || emulator=(env LD_PRELOAD="$skip_idle" "${emulator[@]}")
 qemu=("${emulator[@]}" "${arguments[@]}" "${memory_arguments[@]}" -incoming defer
 	-chardev "pipe,id=begin,path=$work/begin" -mon chardev=begin,mode=readline
 	-chardev "file,id=console,path=$console"

@@ -8,9 +8,9 @@
 VM_LONG := $(wildcard $(patsubst %,tests/vm/%.bats,short-cycle blame latency-rt sync-chain sync-publish sync-setup \
 	publish-launch schedule-apply))
 VM_TESTS := $(VM_LONG) $(filter-out $(VM_LONG),$(wildcard tests/vm/*.bats))
-# One guest for each CPU, and one more for when a guest waits for its emulator's other thread (it does a quarter of its time),
-# or for all other tests in turn (testrules.yml).
-VM_PARALLEL := -j $(shell echo $$(($$(nproc) + 1)))
+# One guest for each CPU; and, beside them, one for all other tests in turn (testrules.yml), which mostly wait.
+VM_PARALLEL := -j $(shell nproc)
+ALL_PARALLEL := -j $(shell echo $$(($$(nproc) + 1)))
 NIC ?= ideal
 KERNEL ?= plain
 
