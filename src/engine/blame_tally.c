@@ -82,25 +82,38 @@ void blame_collect(struct blame *blame, struct blame_tally *tally)
 	tally->unkept = blame_unkept(blame);
 }
 
+/* A symbol further away than this is not that of the address. */
+#define SYMBOL_REACH 0x100000
+
 struct symbol_search {
 	const uint64_t *addresses;
 	char (*symbols)[BLAME_TEXT];
 	uint64_t *best;
 	size_t count;
+	uint64_t lowest, highest; /* symbols outside are nobody's */
 };
 
 static void look_at_symbol(struct symbol_search *search, uint64_t address, const char *name)
 {
+	size_t length = strcspn(name, "\n");
+
+	if (length >= BLAME_TEXT)
+		length = BLAME_TEXT - 1;
 	for (size_t i = 0; i < search->count; i++) {
 		if (!search->addresses[i] || address > search->addresses[i] ||
-		    address < search->best[i] || search->addresses[i] - address > 0x100000)
+		    address < search->best[i] || search->addresses[i] - address > SYMBOL_REACH)
 			continue;
 		search->best[i] = address;
-		snprintf(search->symbols[i], BLAME_TEXT, "%.*s", (int)strcspn(name, "\n"), name);
-		for (char *c = search->symbols[i]; *c; c++)
-			if (*c < ' ' || *c > '~')
-				*c = ' ';
+		memcpy(search->symbols[i], name, length);
+		search->symbols[i][length] = '\0';
 	}
+}
+
+static void make_printable(char *text)
+{
+	for (; *text; text++)
+		if (*text < ' ' || *text > '~')
+			*text = ' ';
 }
 
 static int hex_digit(char c)
@@ -111,30 +124,37 @@ static int hex_digit(char c)
 /* "ffffffff81000000 T name\t[module]": there are 200,000 of these. */
 static void parse_symbol(struct symbol_search *search, const char *line)
 {
+	const char *type = strchr(line, ' ');
 	uint64_t address = 0;
 	int digit;
 
+	/* most are data */
+	if (!type || !type[1] || !strchr("tTwW", type[1]) || type[2] != ' ')
+		return;
 	for (; (digit = hex_digit(*line)) >= 0; line++)
 		address = address << 4 | (uint64_t)digit;
 	/* addresses are 0 where they are kept secret */
-	if (address && line[0] == ' ' && line[1] && strchr("tTwW", line[1]) && line[2] == ' ')
-		look_at_symbol(search, address, line + 3);
+	if (line == type && address && address >= search->lowest && address <= search->highest)
+		look_at_symbol(search, address, type + 3);
 }
 
 void blame_symbols(int kallsyms, const uint64_t *addresses, char (*symbols)[BLAME_TEXT],
 		   size_t count)
 {
-	struct symbol_search search = { addresses, symbols, NULL, count };
-	bool wanted = false;
+	struct symbol_search search = { addresses, symbols, NULL, count, UINT64_MAX, 0 };
 	char line[512];
 	FILE *file = NULL;
 	int fd;
 
 	for (size_t i = 0; i < count; i++) {
 		symbols[i][0] = '\0';
-		wanted |= addresses[i] != 0;
+		if (addresses[i] > search.highest)
+			search.highest = addresses[i];
+		if (addresses[i] && addresses[i] < search.lowest)
+			search.lowest = addresses[i];
 	}
-	if (!wanted || kallsyms < 0 || lseek(kallsyms, 0, SEEK_SET) < 0)
+	search.lowest -= search.lowest > SYMBOL_REACH ? SYMBOL_REACH : search.lowest;
+	if (!search.highest || kallsyms < 0 || lseek(kallsyms, 0, SEEK_SET) < 0)
 		return;
 	search.best = calloc(count, sizeof(*search.best));
 	fd = dup(kallsyms);
@@ -142,6 +162,8 @@ void blame_symbols(int kallsyms, const uint64_t *addresses, char (*symbols)[BLAM
 		close(fd);
 	while (file && search.best && fgets(line, sizeof(line), file))
 		parse_symbol(&search, line);
+	for (size_t i = 0; i < count; i++)
+		make_printable(symbols[i]);
 	if (file)
 		fclose(file);
 	free(search.best);

@@ -42,8 +42,9 @@ static struct {
 static u64 culprit_count;
 
 /*
- * Busy, because that is what a handler that holds the CPU is. Not by cpu_relax(): an emulated CPU leaves its generated code at
- * each of them, which takes the host a hundred times as long as what the guest sees of it.
+ * Busy, because that is what a handler that holds the CPU is. Not by cpu_relax(): an emulated
+ * CPU leaves its generated code at each of them, which takes the host a hundred times as long
+ * as what the guest sees of it.
  */
 static void hold(void)
 {
