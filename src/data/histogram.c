@@ -46,6 +46,16 @@ void histogram_reserve(struct histogram *h)
 			row_at(h, half + i);
 }
 
+/* Most buckets are empty: how many of the next `left` of a row are, in steps of 1 or -1, before the first that is not. */
+static uint32_t empty_buckets(const uint64_t *at, int step, uint32_t left)
+{
+	uint32_t empty = 0;
+
+	for (; empty < left && !*at; at += step)
+		empty++;
+	return empty;
+}
+
 static void note_extremes(struct histogram *h, const struct histogram_exact *e)
 {
 	if (!h->count || e->min < h->min) {
@@ -109,10 +119,12 @@ void histogram_merge(struct histogram *into, const struct histogram *from)
 	for (uint32_t row = 0; row < HISTOGRAM_ROWS; row++) {
 		if (!from->rows[row])
 			continue;
-		for (uint32_t i = 0; i < ROW_SIZE; i++)
-			if (from->rows[row][i])
+		for (uint32_t i = 0; i < ROW_SIZE; i++) {
+			i += empty_buckets(&from->rows[row][i], 1, ROW_SIZE - i);
+			if (i < ROW_SIZE)
 				add_to_bucket(into, (row << HISTOGRAM_BITS) + i,
 					      from->rows[row][i]);
+		}
 	}
 }
 
@@ -200,18 +212,18 @@ bool histogram_next(const struct histogram *h, uint32_t *cursor, struct histogra
 		uint32_t index = negative ? HALF - 1 - *cursor : *cursor - HALF;
 		uint32_t place = negative ? HALF + index : index;
 		const uint64_t *row = h->rows[place >> HISTOGRAM_BITS];
+		uint32_t column = index & (ROW_SIZE - 1);
+		uint32_t left = negative ? column + 1 : ROW_SIZE - column, empty = left;
 		int64_t low, high;
 
-		if (!row) {
-			uint32_t column = index & (ROW_SIZE - 1);
-
-			*cursor += negative ? column + 1 : ROW_SIZE - column;
+		if (row)
+			empty = empty_buckets(&row[column], negative ? -1 : 1, left);
+		*cursor += empty;
+		if (empty == left)
 			continue;
-		}
 		++*cursor;
-		bucket->count = row[place & (ROW_SIZE - 1)];
-		if (!bucket->count)
-			continue;
+		index = negative ? index - empty : index + empty;
+		bucket->count = row[index & (ROW_SIZE - 1)];
 		low = (int64_t)bucket_low(index, HISTOGRAM_BITS);
 		high = index == HALF - 1 ? INT64_MAX : (int64_t)bucket_high(index, HISTOGRAM_BITS);
 		bucket->low = negative ? (high == INT64_MAX ? INT64_MIN : -high) : low;
