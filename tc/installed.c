@@ -168,7 +168,8 @@ int installed_read(struct netlink *nl, int ifindex, const char *name, struct ins
 {
 	int result = qdisc_dump(nl, RTM_GETQDISC, ifindex, restart_qdiscs, take, installed);
 
-	if (!result)
+	/* of no other one are the classes read */
+	if (!result && !strcmp(installed->kind, "taprio"))
 		result = qdisc_dump(nl, RTM_GETTCLASS, ifindex, restart_classes, take, installed);
 	if (result)
 		return netlink_error(err, nl, result, "%s: cannot read what is installed", name);
