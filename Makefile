@@ -30,7 +30,7 @@ ALL_CFLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmiss
 	-fno-strict-aliasing -pthread $(CFLAGS) $(if $(SANITIZE),-O1 -fno-omit-frame-pointer -fsanitize=$(SANITIZE) \
 	-fno-sanitize-recover=all)
 # all but libc and libmnl (which iproute2 brings) go into the one file, so that it can be copied to a target
-LIBS := -Wl,-Bstatic -lbpf -lelf -lz -lcyaml -lyaml -ljansson -Wl,-Bdynamic -lmnl -lm -pthread
+LIBS := -Wl,-Bstatic -lbpf -lelf -lz -lcyaml -lyaml -ljansson -lm -Wl,-Bdynamic -lmnl -pthread
 MULTIARCH := $(shell gcc -print-multiarch 2>/dev/null)
 
 SOURCES := $(filter-out src/cli/main.c,$(wildcard src/*/*.c)) $(wildcard tc/*.c) $(wildcard ptp/*.c)
