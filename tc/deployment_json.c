@@ -5,7 +5,7 @@
 
 static json_t *class_json(const struct deployment *deployment, unsigned c)
 {
-	static _Thread_local struct window windows[SCHEDULE_GATES_MAX];
+	struct window windows[SCHEDULE_GATES_MAX];
 	const struct schedule *schedule = &deployment->schedule;
 	const struct traffic_class *class = &schedule->classes[c];
 	json_t *priorities = json_array(), *queues = json_array(), *open = json_array();

@@ -58,7 +58,7 @@ static void fit_instance(const struct window *windows, unsigned count, int64_t c
 void fit_stream(const struct schedule *schedule, const struct stream *stream, uint32_t mbps,
 		struct fit *fit)
 {
-	static _Thread_local struct window windows[SCHEDULE_GATES_MAX];
+	struct window windows[SCHEDULE_GATES_MAX];
 	int64_t cycle = schedule->cycle_ns, step = schedule->stream_cycle_ns;
 	uint64_t instances = 1;
 	unsigned count;

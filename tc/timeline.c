@@ -35,7 +35,7 @@ static int64_t covered(const struct window *windows, unsigned count, int64_t cyc
 void timeline_text(FILE *out, const struct deployment *deployment, const struct stream *streams,
 		   unsigned count)
 {
-	static _Thread_local struct window windows[SCHEDULE_GATES_MAX];
+	struct window windows[SCHEDULE_GATES_MAX];
 	const struct schedule *schedule = &deployment->schedule;
 	int64_t cycle = schedule->cycle_ns;
 	char a[DURATION_TEXT];
@@ -110,7 +110,7 @@ static void svg_streams(FILE *out, const struct deployment *deployment,
 void timeline_svg(FILE *out, const struct deployment *deployment, const struct stream *streams,
 		  unsigned count)
 {
-	static _Thread_local struct window windows[SCHEDULE_GATES_MAX];
+	struct window windows[SCHEDULE_GATES_MAX];
 	const struct schedule *schedule = &deployment->schedule;
 	int64_t cycle = schedule->cycle_ns;
 	double scale = 800.0 / (double)cycle;

@@ -142,7 +142,7 @@ static void check_max_frame_queue(const struct deployment *deployment, unsigned 
 
 void validate_classes(const struct deployment *deployment, struct findings *findings)
 {
-	static _Thread_local struct window windows[SCHEDULE_GATES_MAX];
+	struct window windows[SCHEDULE_GATES_MAX];
 	const struct schedule *schedule = &deployment->schedule;
 	const struct nic *nic = deployment->nic;
 	char path[64], a[DURATION_TEXT], b[DURATION_TEXT];

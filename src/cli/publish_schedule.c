@@ -63,7 +63,7 @@ static void say(void *context, const char *line)
 static int deploy(struct netlink *nl, struct schedule_ready *ready, const char *file,
 		  struct publish_schedule *schedule, struct error *err)
 {
-	static struct deploy_result result;
+	struct deploy_result result = { 0 };
 	struct deploy_options options = { .file = file,
 					  .hold = &schedule->hold,
 					  .carrier_ns = CARRIER_NS,
@@ -100,7 +100,7 @@ static void shift(struct stream *stream, int64_t difference_ns, int64_t cycle_ns
 static int compare(const struct installed *installed, const struct schedule *names,
 		   const struct publisher_options *publisher, uint32_t mbps, struct error *err)
 {
-	static struct schedule gates;
+	struct schedule gates;
 	char text[FIT_TEXT], a[DURATION_TEXT], b[DURATION_TEXT];
 	int64_t difference;
 	unsigned wrong = 0;
@@ -148,7 +148,7 @@ static int compare(const struct installed *installed, const struct schedule *nam
 static int verify(struct netlink *nl, const struct schedule *names,
 		  const struct publisher_options *publisher, struct error *err)
 {
-	static struct installed installed;
+	struct installed installed;
 	struct error ignored = ERROR_INIT;
 	struct device device;
 

@@ -266,7 +266,7 @@ static void print_json(const struct applied *applied, const struct apply_options
 static int apply_locked(struct netlink *nl, struct schedule_ready *ready,
 			const struct apply_options *apply, int lock)
 {
-	static struct deploy_result result;
+	struct deploy_result result = { 0 };
 	static struct applied applied;
 	struct deploy_options deploy = {
 		.after_root = wait_for_clocks,
@@ -310,7 +310,7 @@ static int apply_locked(struct netlink *nl, struct schedule_ready *ready,
 
 int schedule_apply_main(int argc, char **argv)
 {
-	static struct schedule_ready ready;
+	struct schedule_ready ready = { 0 };
 	struct apply_options apply = { .carrier_ns = CARRIER_DEFAULT,
 				       .input = { .places = places, .err = ERROR_INIT } };
 	struct netlink *nl = NULL;

@@ -71,9 +71,9 @@ static void check_gates_run(const struct schedule_ready *ready, struct findings 
 
 int schedule_check_main(int argc, char **argv)
 {
-	static struct schedule_ready ready;
-	static struct installed installed;
-	static struct findings differences;
+	struct schedule_ready ready = { 0 };
+	struct installed installed;
+	struct findings differences = { 0 };
 	struct schedule_input check = { .places = places, .err = ERROR_INIT };
 	struct netlink *nl;
 	int status;

@@ -65,7 +65,7 @@ static const struct argp argp = {
 
 static void print_classes(const struct deployment *deployment)
 {
-	static struct window windows[SCHEDULE_GATES_MAX];
+	struct window windows[SCHEDULE_GATES_MAX];
 	const struct schedule *schedule = &deployment->schedule;
 	char queues[16], delta[DURATION_TEXT], guard[DURATION_TEXT];
 
@@ -161,7 +161,7 @@ static void print_streams(const struct deployment *deployment, const struct stre
 static void print_utilisation(const struct deployment *deployment, const struct stream *streams,
 			      unsigned count)
 {
-	static struct window windows[SCHEDULE_GATES_MAX];
+	struct window windows[SCHEDULE_GATES_MAX];
 	const struct schedule *schedule = &deployment->schedule;
 	double total = 0, of_class[SCHEDULE_CLASSES_MAX] = { 0 };
 
@@ -348,7 +348,7 @@ static const struct nic *choose_nic(const struct plan_options *plan,
 
 int schedule_plan_main(int argc, char **argv)
 {
-	static struct preparation preparation;
+	struct preparation preparation = { 0 };
 	const struct deployment *deployment = &preparation.deployment;
 	const struct findings *findings = &preparation.findings;
 	struct plan_options plan = { .input = { .places = places, .err = ERROR_INIT } };

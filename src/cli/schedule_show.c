@@ -99,7 +99,7 @@ static void names_of(const struct state *state, struct schedule *names)
 
 static void make_drawable(struct view *view, bool admin)
 {
-	static struct schedule names;
+	struct schedule names;
 	struct deployment *deployment = &view->deployment;
 
 	if (view->has_state)
@@ -473,7 +473,7 @@ unsigned schedule_interfaces(struct netlink *nl, char names[][16], unsigned room
 
 int schedule_show_main(int argc, char **argv)
 {
-	static struct view view;
+	struct view view;
 	struct show_options show = { .err = ERROR_INIT };
 	char names[INTERFACES_MAX][16];
 	json_t *list = json_array();

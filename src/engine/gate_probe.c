@@ -74,7 +74,7 @@ static bool await(struct probing *p, struct transmit *transmit, int64_t until_ns
 
 static void judge(struct probing *p, int64_t tolerance_ns)
 {
-	static _Thread_local struct window windows[SCHEDULE_GATES_MAX];
+	struct window windows[SCHEDULE_GATES_MAX];
 	const struct schedule *schedule = &p->deployment->schedule;
 	struct gate_probe_class *c = p->current;
 	unsigned n = schedule_windows(schedule, p->class, windows, SCHEDULE_GATES_MAX);
@@ -97,7 +97,7 @@ static void judge(struct probing *p, int64_t tolerance_ns)
 /* The r-th of n launch times of a class: in its windows, spread; else any time, spread over the cycle. */
 static int64_t choose_time(const struct probing *p, unsigned round, unsigned rounds)
 {
-	static _Thread_local struct window windows[SCHEDULE_GATES_MAX];
+	struct window windows[SCHEDULE_GATES_MAX];
 	const struct schedule *schedule = &p->deployment->schedule;
 	const struct traffic_class *class = &schedule->classes[p->class];
 	int64_t cycle = schedule->cycle_ns, earliest = tai_now_ns() + WAKE_UP_NS, at;

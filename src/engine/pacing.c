@@ -227,7 +227,7 @@ static int check_gates(const struct pacing_facts *facts, struct schedule *gates,
 static int meet_gates(const struct pacing_facts *facts, struct pacing *pacing, struct error *err)
 {
 	char ours[DURATION_TEXT], theirs[DURATION_TEXT];
-	static _Thread_local struct schedule gates;
+	struct schedule gates;
 	int64_t margin;
 
 	pacing->base_ns = facts->base_ns;

@@ -20,7 +20,7 @@
 #include "host/capability.h"
 
 #define CPUS_MAX 4096
-#define STACK_DEFAULT (256 * 1024)
+#define STACK_DEFAULT (128 * 1024) /* of locked memory */
 #define STACK_TOUCHED (64 * 1024)
 
 /* sched_setattr(2): the C library of this age has no wrapper and no structure for it */
@@ -165,7 +165,7 @@ static int only_cpu(void)
 	int cpu = REALTIME_CPU_NONE;
 
 	if (set && sched_getaffinity(0, size, set) == 0 && CPU_COUNT_S(size, set) == 1)
-		for (int i = 0; i < CPUS_MAX; i++)
+		for (int i = 0; cpu == REALTIME_CPU_NONE; i++)
 			if (CPU_ISSET_S(i, size, set))
 				cpu = i;
 	CPU_FREE(set);
