@@ -72,6 +72,9 @@ static void note_extremes(struct histogram *h, const struct histogram_exact *e)
 
 void histogram_add(struct histogram *h, int64_t value, uint64_t seq, uint16_t stream)
 {
+	uint64_t *row;
+	uint32_t index;
+
 	if (!h->count || value < h->min) {
 		h->min = value;
 		h->min_seq = seq;
@@ -90,7 +93,12 @@ void histogram_add(struct histogram *h, int64_t value, uint64_t seq, uint16_t st
 		h->wild++;
 		h->wild_squares += (double)value * (double)value;
 	}
-	add_to_bucket(h, bucket_of_signed(value, HISTOGRAM_BITS), 1);
+	index = bucket_of_signed(value, HISTOGRAM_BITS);
+	row = h->rows[index >> HISTOGRAM_BITS];
+	if (row)
+		row[index & (ROW_SIZE - 1)]++;
+	else
+		add_to_bucket(h, index, 1);
 }
 
 void histogram_merge(struct histogram *into, const struct histogram *from)

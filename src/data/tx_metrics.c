@@ -57,17 +57,18 @@ static struct tx_stream *find_or_make(struct tx_metrics *m, uint32_t run, uint16
 static void add_error(struct tx_metrics *m, struct tx_stream *s, enum stamp_source source,
 		      int64_t stamp, const struct tx_record *r)
 {
-	bool made = !s->launch_error[source];
-	struct histogram *h;
+	struct histogram *h = s->launch_error[source];
 	int64_t error;
 
 	if (stamp == STAMP_NONE || __builtin_sub_overflow(stamp, r->launch, &error))
 		return;
-	h = histogram_at(&s->launch_error[source]);
-	if (h && made && m->options.steady &&
-	    m->steady_bytes + HISTOGRAM_RESERVED_BYTES <= METRICS_STEADY_BYTES) {
-		histogram_reserve(h);
-		m->steady_bytes += HISTOGRAM_RESERVED_BYTES;
+	if (!h) {
+		h = histogram_at(&s->launch_error[source]);
+		if (h && m->options.steady &&
+		    m->steady_bytes + HISTOGRAM_RESERVED_BYTES <= METRICS_STEADY_BYTES) {
+			histogram_reserve(h);
+			m->steady_bytes += HISTOGRAM_RESERVED_BYTES;
+		}
 	}
 	if (h)
 		histogram_add(h, error, (uint64_t)r->seq, r->stream);
@@ -77,6 +78,10 @@ static void add_error(struct tx_metrics *m, struct tx_stream *s, enum stamp_sour
 static void count_status(struct tx_counts *c, uint16_t status)
 {
 	c->records++;
+	if (status == TX_SENT) { /* nearly all */
+		c->sent++;
+		return;
+	}
 	c->sent += !!(status & TX_SENT);
 	c->skipped += !!(status & TX_SKIPPED);
 	c->refused += !!(status & TX_REFUSED);

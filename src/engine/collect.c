@@ -102,8 +102,13 @@ static bool lost_to_link(struct publisher *p, int64_t submit)
 void publisher_take_record(void *context, const struct tx_record *taken)
 {
 	struct publisher *p = context;
-	struct tx_record record = *taken;
+	struct tx_record record;
 
+	if (!p->hold && !(taken->status & TX_REFUSED)) {
+		take(p, taken);
+		return;
+	}
+	record = *taken;
 	/* an interface that is being removed refuses frames, for lack of room it says, before it is seen to be down */
 	if (record.status & TX_REFUSED && lost_to_link(p, record.submit))
 		record.status = (uint16_t)((record.status & ~TX_REFUSED) | TX_LINK_DOWN);
