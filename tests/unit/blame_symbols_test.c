@@ -20,12 +20,12 @@ static int file_of(const char *text)
 static void functions_are_named(void **state)
 {
 	const uint64_t addresses[] = {
-		0xffffffff81000010, 0, 0xffffffff81000100, 0xffffffffc0000123, 0xffffffff8fffffff,
+		0xffffffff81000020, 0, 0xffffffff81000100, 0xffffffffc0000123, 0xffffffff8fffffff,
 		0xffffffff80000000,
 	};
 	int fd = file_of("0000000000000000 A percpu_start\n"
 			 "ffffffff81000000 T first\n"
-			 "ffffffff81000010 t exactly\n"
+			 "ffffffff81000010 t before_data\n"
 			 "ffffffff81000018 D data_is_nobody\n"
 			 "ffffffff81000100 W weak\n"
 			 "ffffffff81000200 T behind\n"
@@ -39,7 +39,7 @@ static void functions_are_named(void **state)
 	/* wherever it was read to before */
 	assert_int_equal(lseek(fd, 0, SEEK_CUR) > 0, 1);
 	blame_symbols(fd, addresses, symbols, 6);
-	assert_string_equal(symbols[0], "exactly");
+	assert_string_equal(symbols[0], "before_data");
 	assert_string_equal(symbols[1], "");
 	assert_string_equal(symbols[2], "weak");
 	assert_string_equal(symbols[3], "culprit_timer [tsnsim]");
