@@ -39,7 +39,7 @@ package_of()
 	dpkg-deb) echo dpkg ;;
 	prlimit) echo util-linux ;;
 	xz) echo xz-utils ;;
-	depmod) echo kmod ;;
+	depmod | modinfo) echo kmod ;;
 	readelf | strip) echo binutils ;;
 	*) echo "$1" ;;
 	esac

@@ -16,9 +16,7 @@ KERNEL ?= plain
 
 # Guests booted and saved while the compiler works. What is missing for that is said by the tests themselves.
 vm-ready:
-	-@tests/vm/run.sh --prepare
-	-@tests/vm/run.sh --prepare --cpus 2
-	-@tests/vm/run.sh --prepare --kernel rt
+	-@tests/vm/run.sh --prepare --kernel rt & rt=$$!; tests/vm/run.sh --prepare; tests/vm/run.sh --prepare --cpus 2; wait $$rt
 
 vm: all tools vm-ready
 	prove --timer --failures --comments $(VM_PARALLEL) --exec tests/run $(VM_TESTS)
