@@ -188,6 +188,19 @@ unpack_kernel()
 	LC_ALL=C readelf -n "$2" 2>/dev/null | grep -q '0x00000012' || cp "$1" "$2" # the note with the entry that QEMU takes
 }
 
+# without_pauses VMLINUX: replaces the `pause` instructions of what runs at boot alone (.init.text) by two that do nothing. It is a
+# hint only; but the emulated CPU leaves its generated code at each, and to measure the local APIC's timer the kernel waits for
+# 104 ms of virtual time with one each 10 ns: that was four fifths of the boot.
+without_pauses()
+{
+	local address at place
+	read -r address at < <(LC_ALL=C readelf -SW "$1" |
+		sed -n 's/^.* \.init\.text  *PROGBITS  *\([0-9a-f]*\)  *\([0-9a-f]*\) .*/\1 \2/p') || return 0
+	for place in $(LC_ALL=C objdump -d --section=.init.text "$1" | sed -n 's/^\([0-9a-f]*\):\tf3 90 *\tpause.*/\1/p'); do
+		printf '\x90\x90' | dd of="$1" bs=1 seek=$((16#$place - 16#$address + 16#$at)) conv=notrunc status=none
+	done
+}
+
 # Most of the time goes into unpacking: the kernel beside the others.
 fetch_packages()
 {
@@ -207,7 +220,7 @@ build_base()
 {
 	local dest=$build/$flavour stage=$build/$flavour/stage version
 
-	need cpio depmod modinfo readelf xz zstd
+	need cpio depmod modinfo objdump readelf xz zstd
 	fetch_packages
 	[ "$only" != packages ] || return 0
 	version=$(cat "$cache/kernel-$flavour/version")
@@ -222,6 +235,7 @@ build_base()
 	add_modules "$stage" "$version"
 	cp "$vm_dir/guest/init" "$stage/init"
 	unpack_kernel "$cache/kernel-$flavour/boot/vmlinuz-$version" "$dest/vmlinux"
+	without_pauses "$dest/vmlinux"
 	(cd "$stage" && find . | LC_ALL=C sort | cpio --quiet -o -H newc -R 0:0) >"$dest/base.cpio.new"
 	mv "$dest/base.cpio.new" "$dest/base.cpio"
 	rm -rf "$stage" "$dest/modules.list"

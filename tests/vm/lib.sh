@@ -40,7 +40,7 @@ package_of()
 	prlimit) echo util-linux ;;
 	xz) echo xz-utils ;;
 	depmod | modinfo) echo kmod ;;
-	readelf | strip) echo binutils ;;
+	objdump | readelf | strip) echo binutils ;;
 	*) echo "$1" ;;
 	esac
 }
