@@ -143,7 +143,7 @@ qemu=("${emulator[@]}" "${arguments[@]}" "${memory_arguments[@]}" -incoming defe
 	-chardev "file,id=stdout,path=$work/stdout" -chardev "file,id=stderr,path=$work/stderr"
 	-chardev "file,id=dmesg,path=$work/dmesg")
 if [ -n "$interactive" ]; then
-	"$vm_dir/terminal.py" "$work" "${qemu[@]}" 2>"$work/qemu.err" || status=$?
+	"$vm_dir/terminal.py" "$work" "${unleft[@]}" "${qemu[@]}" 2>"$work/qemu.err" || status=$?
 else
 	mv "$work/payload" "$work/payload.in"
 	: >"$work/payload.out"
