@@ -51,6 +51,9 @@ static uint32_t empty_buckets(const uint64_t *at, int step, uint32_t left)
 {
 	uint32_t empty = 0;
 
+	for (; left - empty >= 4 && !(at[0] | at[step] | at[2 * step] | at[3 * step]);
+	     at += 4 * step)
+		empty += 4;
 	for (; empty < left && !*at; at += step)
 		empty++;
 	return empty;

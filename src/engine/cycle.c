@@ -131,7 +131,7 @@ static void tell_withheld(struct cycle *c, int64_t k, const uint16_t *due, unsig
 
 static bool is_last(const struct cycle *c, const struct stream *stream, int64_t k)
 {
-	if (c->left == UINT64_MAX)
+	if (c->left > stream->every)
 		return false;
 	/* c->left counts this cycle: the next one in which it is due is beyond the end */
 	return (uint64_t)(plan_stream_next(stream, k + 1) - k) >= c->left;
