@@ -248,6 +248,8 @@ END
 
 @test "publish: a log that another run writes is left alone; after SIGKILL the next run replaces it" {
 	start_publisher --cycle 2ms --log "$work/tx.tsnlog"
+	# what it goes on saying is not the other one's
+	mv "$work/tx.err" "$work/first.err"
 	refused 2 "log '$work/tx.tsnlog': another process is writing it" --cycle 2ms --count 5 --log "$work/tx.tsnlog"
 	kill -KILL "$publisher"
 	wait "$publisher" || true

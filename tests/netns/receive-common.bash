@@ -61,6 +61,8 @@ finish_receiver() {
 	receiver_status=0
 	wait "$receiver" || receiver_status=$?
 	receiver=
+	# shown by bats where the test fails
+	[ "$receiver_status" -eq 0 ] || tail -n 60 "$work/err" "$work/out"
 }
 
 json() {
