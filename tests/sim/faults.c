@@ -131,7 +131,7 @@ void tsnsim_fault_departed(struct tsnsim_port *port, struct tsnsim_frame *f, s64
 			port->fault[i].tx_phc = tx_phc;
 }
 
-static int arm(struct tsnsim_port *port, char *cmd)
+static int arm_fault(struct tsnsim_port *port, char *cmd)
 {
 	struct tsnsim_fault fault = { .arg = -1 };
 	char *word = strsep(&cmd, " \t");
@@ -198,7 +198,7 @@ static ssize_t fault_write(struct file *file, const char __user *user, size_t le
 	buf[len] = '\0';
 	strim(buf);
 	strscpy(shown, buf, sizeof(shown));
-	err = arm(port, skip_spaces(buf));
+	err = arm_fault(port, skip_spaces(buf));
 	if (err) {
 		netdev_err(port->dev, "fault \"%*pE\" refused: %s\n", (int)strlen(shown), shown,
 			   err == -ERANGE ? "out of range" :
