@@ -20,12 +20,10 @@ machine_sources()
 # apt_error LOG: what apt says was wrong, the cause before its consequences
 apt_error() { grep -m1 '^[EW]:' "$1" || tail -n 1 "$1"; }
 
-apt_state()
+# write_sources STATE: the archives that are needed, from the mirror that the machine uses
+write_sources()
 {
-	local state=$cache/apt site release uri='' security='' key=/usr/share/keyrings/debian-archive-keyring.gpg
-
-	need apt-get dpkg-deb
-	[ "$(dpkg --print-architecture)" = amd64 ] || die "the guest is built on amd64 only"
+	local state=$1 site release uri='' security='' opt='' key=/usr/share/keyrings/debian-archive-keyring.gpg
 	while read -r site release; do
 		case $release in
 		bookworm) uri=$site ;;
@@ -34,9 +32,6 @@ apt_state()
 	done < <(machine_sources)
 	[ -n "$uri" ] || die "no Debian 12 (bookworm) archive in this machine's apt sources: packages cannot be fetched"
 	[ -n "$security" ] || security=${uri%/debian*}/debian-security
-	mkdir -p "$state"/{lists/partial,archives/partial,empty}
-	[ -e "$state/status" ] || : >"$state/status" # a new one would make apt read all lists again
-	local opt=''
 	[ ! -e "$key" ] || opt="[signed-by=$key] "
 	{
 		echo "deb $opt$uri bookworm main"
@@ -44,7 +39,24 @@ apt_state()
 		echo "deb $opt$uri bookworm-backports main"
 		echo "deb $opt$uri trixie main"
 	} >"$state/sources.list.new"
-	cmp -s "$state/sources.list.new" "$state/sources.list" || mv "$state/sources.list.new" "$state/sources.list"
+	# the same ones are not new: apt would read all lists again
+	if cmp -s "$state/sources.list.new" "$state/sources.list"; then
+		rm "$state/sources.list.new"
+	else
+		mv "$state/sources.list.new" "$state/sources.list"
+	fi
+}
+
+apt_state()
+{
+	local state=$cache/apt
+
+	need apt-get dpkg-deb
+	[ "$(dpkg --print-architecture)" = amd64 ] || die "the guest is built on amd64 only"
+	mkdir -p "$state"/{lists/partial,archives/partial,empty}
+	[ -e "$state/status" ] || : >"$state/status" # a new one would make apt read all lists again
+	# to ask apt takes seconds
+	[ -e "$state/.updated" ] && [ -z "$(newer_than "$state/sources.list" /etc/apt/sources.list{,.d,.d/*})" ] || write_sources "$state"
 	apt_options=(-q
 		-o "Dir::State=$state" -o "Dir::State::lists=$state/lists" -o "Dir::State::status=$state/status"
 		-o "Dir::Cache=$state" -o "Dir::Cache::archives=$state/archives"
@@ -84,10 +96,11 @@ fetch()
 		download_failed "apt-get download $*: $(apt_error "$dir/log")"
 }
 
-# depends PACKAGE: the first exact-version dependency of a metapackage, nothing if there is no such package
+# depends PACKAGE...: the first exact-version dependency of each metapackage, nothing for one that there is not
 depends()
 {
-	apt-cache "${apt_options[@]}" depends "$1" 2>/dev/null | sed -n 's/^ *Depends: //p' | sed -n 1p || true
+	apt-cache "${apt_options[@]}" depends "$@" 2>/dev/null |
+		awk '/^[^ ]/ { first = 1 } first && /^ *Depends: / { print $2; first = 0 }' || true
 }
 
 # unpack DIR DEST: all packages of DIR into DEST, atomically
@@ -105,12 +118,11 @@ unpack()
 
 kernel()
 {
-	local flavour=$1 suffix='' image headers dest=$cache/kernel-$1
+	local flavour=$1 suffix='' image='' headers='' dest=$cache/kernel-$1
 	[ "$flavour" = plain ] || suffix=-rt
 	[ ! -e "$dest/.complete" ] || return 0
 	apt_state
-	image=$(depends "linux-image-6.12$suffix-amd64")
-	headers=$(depends "linux-headers-6.12$suffix-amd64")
+	{ read -r image && read -r headers; } < <(depends "linux-image-6.12$suffix-amd64" "linux-headers-6.12$suffix-amd64") || true
 	[ -n "$image" ] && [ -n "$headers" ] || die "no Linux 6.12 kernel in the archive (bookworm-security)"
 	local version=${image#linux-image-}
 	local base=${version%-amd64}
