@@ -206,10 +206,14 @@ int publish_schedule_begin(const struct config_file *config, const char *file, b
 			goto out;
 		if (apply && schedule_need_admin(publisher->ifname, err))
 			goto out;
-		if ((apply || has_unplaced(publisher)) &&
-		    schedule_get_ready(nl, ready, apply ? CARRIER_NS : 0)) {
-			error_input(err, "%s: the schedule does not hold (see above)", file);
-			goto out;
+		if (apply || has_unplaced(publisher)) {
+			int unready = schedule_try_ready(nl, ready, apply ? CARRIER_NS : 0, err);
+
+			if (unready > 0)
+				error_input(err, "%s: the schedule does not hold (see above)",
+					    file);
+			if (unready)
+				goto out;
 		}
 		memcpy(publisher->streams, ready->file.streams,
 		       publisher->count * sizeof(*publisher->streams));

@@ -77,24 +77,22 @@ static void take_down_again(struct netlink *nl, struct schedule_ready *ready)
 	ready->brought_up = false;
 }
 
-int schedule_get_ready(struct netlink *nl, struct schedule_ready *ready, int64_t carrier_ns)
+int schedule_try_ready(struct netlink *nl, struct schedule_ready *ready, int64_t carrier_ns,
+		       struct error *err)
 {
 	const struct schedule *schedule = &ready->file.schedule;
-	struct error err = ERROR_INIT;
 	struct device_facts facts = { .now_ns = tai_now_ns() };
 	const struct nic *hinted;
 	char advice[256];
 	uint32_t speed;
 
-	if (!schedule->interface[0]) {
-		error_input(&err,
-			    "%s: key 'interface' is missing; add it, such as interface: enp1s0",
-			    yaml_file_name(ready->file.yaml));
-		return error_report(&err);
-	}
-	if (device_read(nl, schedule->interface, &ready->device, &err) ||
-	    device_check(nl, &ready->device, advice, &err))
-		return error_report(&err);
+	if (!schedule->interface[0])
+		return error_input(
+			err, "%s: key 'interface' is missing; add it, such as interface: enp1s0",
+			yaml_file_name(ready->file.yaml));
+	if (device_read(nl, schedule->interface, &ready->device, err) ||
+	    device_check(nl, &ready->device, advice, err))
+		return -1;
 	if (advice[0])
 		message_warn("%s", advice);
 	hinted = schedule->driver[0] ? nic_by_name(schedule->driver) : NULL;
@@ -103,9 +101,9 @@ int schedule_get_ready(struct netlink *nl, struct schedule_ready *ready, int64_t
 			     yaml_file_name(ready->file.yaml),
 			     yaml_file_line(ready->file.yaml, "schedule.driver"), hinted->name,
 			     schedule->interface, ready->device.nic->name);
-	if (carrier_ns && bring_up(nl, ready, carrier_ns, &err)) {
+	if (carrier_ns && bring_up(nl, ready, carrier_ns, err)) {
 		take_down_again(nl, ready);
-		return error_report(&err);
+		return -1;
 	}
 	facts.tx_queues = ready->device.tx_queues;
 	facts.mtu = ready->device.link.mtu;
@@ -119,6 +117,14 @@ int schedule_get_ready(struct netlink *nl, struct schedule_ready *ready, int64_t
 		return STATUS_INPUT;
 	}
 	return 0;
+}
+
+int schedule_get_ready(struct netlink *nl, struct schedule_ready *ready, int64_t carrier_ns)
+{
+	struct error err = ERROR_INIT;
+	int result = schedule_try_ready(nl, ready, carrier_ns, &err);
+
+	return result < 0 ? error_report(&err) : result;
 }
 
 /* Interactive sessions, bulk transfer and the rest: the kernel derives these from ssh's type of service. */

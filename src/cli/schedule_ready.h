@@ -23,6 +23,10 @@ struct schedule_ready {
  */
 int schedule_get_ready(struct netlink *nl, struct schedule_ready *ready, int64_t carrier_ns);
 
+/* The same, but where it is not the schedule that is wrong nothing is printed: -1, and `err` says why. */
+int schedule_try_ready(struct netlink *nl, struct schedule_ready *ready, int64_t carrier_ns,
+		       struct error *err);
+
 /*
  * A schedule that would silence ssh or ptp4l is refused unless `force`, which warns. Returns 0, or -1 with the error.
  */

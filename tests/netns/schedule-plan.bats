@@ -160,6 +160,11 @@ body() {
 	run "$tsnpub" schedule apply x.yaml
 	[ "$status" = 2 ]
 	[[ $output == *"interface 'nosuch0': there is none of that name"* ]]
+	# the publisher that applies it says no more than that
+	run "$tsnpub" publish --config x.yaml --apply
+	[ "$status" = 2 ]
+	[ "${#lines[@]}" = 1 ]
+	[[ $output == *"interface 'nosuch0': there is none of that name"* ]]
 	sed -i '/interface/d' x.yaml
 	run "$tsnpub" schedule apply x.yaml
 	[ "$status" = 2 ]
