@@ -3,7 +3,9 @@
 
 #include <sys/timex.h>
 
-int64_t clock_now_ns(clockid_t clock)
+#include "base/cyclic.h"
+
+CYCLIC int64_t clock_now_ns(clockid_t clock)
 {
 	struct timespec ts = { 0, 0 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/cyclic.h"
 #include "data/record.h"
 
 /* attempts to get the flagged last frames out, when wake-ups come too late for them */
@@ -129,7 +130,7 @@ static void tell_withheld(struct cycle *c, int64_t k, const uint16_t *due, unsig
 	}
 }
 
-static bool is_last(const struct cycle *c, const struct stream *stream, int64_t k)
+CYCLIC static bool is_last(const struct cycle *c, const struct stream *stream, int64_t k)
 {
 	if (c->left > stream->every)
 		return false;
@@ -144,8 +145,8 @@ static uint16_t mark_of(const struct cycle *c)
 }
 
 /* Hands over those frames of the group that can still make it. */
-static void send_group(struct cycle *c, int64_t k, const uint16_t *due, unsigned count,
-		       int64_t wake, bool closing)
+CYCLIC static void send_group(struct cycle *c, int64_t k, const uint16_t *due, unsigned count,
+			      int64_t wake, bool closing)
 {
 	uint16_t mark = mark_of(c);
 	int64_t woken_ns = c->waker.seen_monotonic_ns;
@@ -203,8 +204,8 @@ static void send_group(struct cycle *c, int64_t k, const uint16_t *due, unsigned
 /*
  * One cycle, group by group. `closing`: the streams in `due` get their flagged last frame, due or not.
  */
-static enum outcome run_cycle(struct cycle *c, int64_t k, const uint16_t *due, unsigned count,
-			      bool closing)
+CYCLIC static enum outcome run_cycle(struct cycle *c, int64_t k, const uint16_t *due,
+				     unsigned count, bool closing)
 {
 	int64_t told_wake = STAMP_NONE;
 
@@ -304,7 +305,7 @@ static void close_streams(struct cycle *c, int64_t k)
 }
 
 /* Cycles passed over, as far as there are so many left. Returns the next one. */
-static int64_t pass(struct cycle *c, int64_t k, int64_t to)
+CYCLIC static int64_t pass(struct cycle *c, int64_t k, int64_t to)
 {
 	uint64_t count = (uint64_t)(to - k);
 
@@ -327,7 +328,7 @@ static void warm_up(struct cycle *c)
 	}
 }
 
-void cycle_run(struct cycle *c)
+CYCLIC void cycle_run(struct cycle *c)
 {
 	const struct wake_watch *watch = c->clock->watch;
 	enum outcome outcome = GOES_ON;

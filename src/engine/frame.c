@@ -4,6 +4,8 @@
 #include <endian.h>
 #include <string.h>
 
+#include "base/cyclic.h"
+
 #define TPID_8021Q 0x8100
 #define TPID_8021AD 0x88a8
 
@@ -51,7 +53,7 @@ size_t frame_build(uint8_t *frame, const struct stream *stream, const uint8_t so
 	return at;
 }
 
-void frame_write(uint8_t *payload, const struct frame_fields *fields)
+CYCLIC void frame_write(uint8_t *payload, const struct frame_fields *fields)
 {
 	struct wire_payload wire;
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cyclic.h"
+
 static int64_t next_due(uint32_t every, uint32_t phase, int64_t cycle)
 {
 	int64_t past = (cycle - phase) % every;
@@ -100,7 +102,7 @@ static int64_t class_next(struct plan_class *class, int64_t cycle)
 	return class->next;
 }
 
-int64_t plan_next(struct plan *plan, int64_t cycle)
+CYCLIC int64_t plan_next(struct plan *plan, int64_t cycle)
 {
 	int64_t first = INT64_MAX;
 
@@ -113,7 +115,7 @@ int64_t plan_next(struct plan *plan, int64_t cycle)
 	return first;
 }
 
-unsigned plan_due(struct plan *plan, int64_t cycle, uint16_t *due)
+CYCLIC unsigned plan_due(struct plan *plan, int64_t cycle, uint16_t *due)
 {
 	unsigned count = 0;
 

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cyclic.h"
 #include "data/record.h"
 #include "engine/frame.h"
 #include "host/capability.h"
@@ -322,7 +323,7 @@ unsigned transmit_descriptors(const struct transmit *transmit, int fds[TRANSMIT_
 }
 
 /* Writes the changing fields and puts the frame into its socket's batch. */
-static void enlist(struct transmit *transmit, struct cycle_frame *frame)
+CYCLIC static void enlist(struct transmit *transmit, struct cycle_frame *frame)
 {
 	const struct transmit_settings *settings = &transmit->settings;
 	const struct stream *stream = &settings->streams[frame->stream];
@@ -366,7 +367,7 @@ static uint16_t status_of(int reason)
 }
 
 /* Returns how many were taken; one frame with nothing beside it costs the kernel less than a list of one. */
-static int hand_over(const struct transmit_socket *socket, unsigned from)
+CYCLIC static int hand_over(const struct transmit_socket *socket, unsigned from)
 {
 	struct mmsghdr *first = &socket->messages[from];
 	unsigned count = socket->count - from;
@@ -379,7 +380,7 @@ static int hand_over(const struct transmit_socket *socket, unsigned from)
 	return sendmmsg(socket->fd, first, count, MSG_DONTWAIT);
 }
 
-static void flush(struct transmit *transmit, struct transmit_socket *socket)
+CYCLIC static void flush(struct transmit *transmit, struct transmit_socket *socket)
 {
 	unsigned done = 0;
 
@@ -407,7 +408,7 @@ static void flush(struct transmit *transmit, struct transmit_socket *socket)
 	socket->count = 0;
 }
 
-void transmit_send(void *context, struct cycle_frame *frames, unsigned count)
+CYCLIC void transmit_send(void *context, struct cycle_frame *frames, unsigned count)
 {
 	struct transmit *transmit = context;
 

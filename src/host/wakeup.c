@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "base/clock.h"
+#include "base/cyclic.h"
 
 /* a stop is noticed within this time, however long the cycle */
 #define SLICE_NS (100 * NSEC_PER_MSEC)
@@ -11,19 +12,19 @@
 /* so long two readings of the clocks are apart, where nothing comes between; a third one then tells nothing new */
 #define PLAIN_NS 200
 
-static int64_t system_tai(void *context)
+CYCLIC static int64_t system_tai(void *context)
 {
 	(void)context;
 	return clock_now_ns(CLOCK_TAI);
 }
 
-static int64_t system_monotonic(void *context)
+CYCLIC static int64_t system_monotonic(void *context)
 {
 	(void)context;
 	return clock_now_ns(CLOCK_MONOTONIC);
 }
 
-static void system_sleep(void *context, int64_t until_monotonic_ns)
+CYCLIC static void system_sleep(void *context, int64_t until_monotonic_ns)
 {
 	struct timespec until = ns_to_timespec(until_monotonic_ns);
 
@@ -35,7 +36,7 @@ static void system_sleep(void *context, int64_t until_monotonic_ns)
 const struct wake_clock wake_clock_system = { system_tai, system_monotonic, system_sleep, NULL,
 					      NULL };
 
-static enum wake look(struct waker *waker)
+CYCLIC static enum wake look(struct waker *waker)
 {
 	const struct wake_clock *clock = waker->clock;
 	int64_t before = clock->tai(clock->context);
@@ -89,7 +90,7 @@ void waker_init(struct waker *waker, const struct wake_clock *clock, int64_t spi
 	waker->step_ns = 0;
 }
 
-enum wake waker_look(struct waker *waker, int64_t *now_tai_ns)
+CYCLIC enum wake waker_look(struct waker *waker, int64_t *now_tai_ns)
 {
 	enum wake result = look(waker);
 
@@ -97,7 +98,7 @@ enum wake waker_look(struct waker *waker, int64_t *now_tai_ns)
 	return result;
 }
 
-static void sleep_until(struct waker *waker, int64_t until_monotonic_ns)
+CYCLIC static void sleep_until(struct waker *waker, int64_t until_monotonic_ns)
 {
 	const struct wake_clock *clock = waker->clock;
 
@@ -106,7 +107,7 @@ static void sleep_until(struct waker *waker, int64_t until_monotonic_ns)
 	clock->sleep(clock->context, until_monotonic_ns);
 }
 
-enum wake waker_until(struct waker *waker, int64_t until_tai_ns, int64_t *now_tai_ns)
+CYCLIC enum wake waker_until(struct waker *waker, int64_t until_tai_ns, int64_t *now_tai_ns)
 {
 	/* what has passed already is not waited for */
 	const struct wake_watch *watch = until_tai_ns > waker->seen_tai_ns ? waker->clock->watch
