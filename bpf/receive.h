@@ -99,6 +99,16 @@ struct rx_stream_key {
 #define RX_WINDOW 1024 /* frames behind the highest that can be told apart */
 #define RX_JUMP 65536 /* a larger step is believed only when frames in a row continue from it */
 #define RX_CONFIRM 16
+#define RX_GAP_MAX (1ULL << 32) /* a larger confirmed step is a restart, not loss */
+
+/* Where a numbering stands. */
+struct rx_span {
+	__u64 first, highest; /* of those believed in */
+	__u64 unique;
+	__u64 lost_before, unique_before; /* of numberings that a restart ended */
+	__u64 restarts; /* strays that were confirmed, and no loss: the numbering began anew */
+	__u64 gaps, gap_max; /* steps over missing numbers, and the most that one step missed */
+};
 
 /*
  * Kept in the kernel, exact whether or not the record found room in the ring. All CPUs share it: a stream
@@ -112,23 +122,23 @@ struct rx_stream_stats {
 	__u64 bytes;
 	__u64 records_lost;
 	__u64 last_ns; /* stamp of the last frame */
-	__u64 flags; /* WIRE_FLAG_* of all frames together */
+	__u64 flags; /* RX_EVENT_* of all frames together but duplicates and strays */
 	/* sequence */
-	__u64 first, highest; /* of those believed in */
-	__u64 unique;
+	struct rx_span span;
+	struct rx_span before_jump; /* in case it proves to be false */
+	__u64 jumped; /* before_jump is valid */
 	__u64 duplicate;
 	__u64 reordered;
 	__u64 stray; /* implausible numbers, and those too late for the window */
-	__u64 restarts; /* strays that were confirmed: the numbering began anew */
-	__u64 lost_before, unique_before; /* of numberings that have ended */
-	__u64 gaps, gap_max; /* steps over missing numbers, and the most that one step missed */
 	__u64 reorder_max; /* largest distance, in numbers, behind the highest */
 	__u64 stray_next,
 		stray_row; /* number that would continue the stray, how many did in a row */
 	__u64 window[RX_WINDOW / 64]; /* seen: bit seq % RX_WINDOW */
-	/* latency: stamp - launch, ns */
+	/* latency: stamp - launch, ns; of neither duplicates nor strays */
 	__u64 latency_count;
-	__s64 latency_min, latency_max, latency_sum;
+	__s64 latency_min, latency_max;
+	__u64 latency_sum; /* lower half of 128 bits: with clocks 37 s apart 64 are full after some hours */
+	__s64 latency_sum_high;
 	__u64 latency_min_seq, latency_max_seq;
 	__u64 histogram[RX_HISTOGRAM_BUCKETS];
 };

@@ -51,7 +51,8 @@ void histogram_merge(struct histogram *into, const struct histogram *from);
 
 /* What the kernel side counted exactly beside its buckets. */
 struct histogram_exact {
-	int64_t min, max, sum;
+	int64_t min, max;
+	__int128 sum;
 	uint64_t min_seq, max_seq;
 	uint16_t min_stream, max_stream;
 };

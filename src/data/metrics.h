@@ -164,6 +164,13 @@ struct rx_metrics *rx_metrics_new(const struct rx_options *options); /* NULL wit
 struct rx_stream *rx_metrics_add(struct rx_metrics *metrics, const struct rx_record *record,
 				 enum sequence_verdict *verdict);
 
+/*
+ * A stream of which no record came, to be filled in by the caller. NULL without room or memory: its `frames` are counted in
+ * other_frames.
+ */
+struct rx_stream *rx_metrics_unseen(struct rx_metrics *metrics, uint32_t run, uint16_t stream,
+				    uint64_t frames);
+
 /* Adds the path delay of a frame whose TX stamps are known from the sender's log. */
 void rx_stream_add_path(struct rx_metrics *metrics, struct rx_stream *stream,
 			const struct rx_record *rx, const struct tx_record *tx);

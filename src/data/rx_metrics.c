@@ -342,6 +342,16 @@ struct rx_stream *rx_metrics_add(struct rx_metrics *m, const struct rx_record *r
 	return s;
 }
 
+struct rx_stream *rx_metrics_unseen(struct rx_metrics *m, uint32_t run, uint16_t stream,
+				    uint64_t frames)
+{
+	struct rx_stream *s = find_or_make(m, run, stream);
+
+	if (!s)
+		m->other_frames += frames;
+	return s;
+}
+
 void rx_stream_add_path(struct rx_metrics *m, struct rx_stream *s, const struct rx_record *r,
 			const struct tx_record *t)
 {

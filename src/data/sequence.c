@@ -38,9 +38,9 @@ static void advance(struct sequence *s, uint64_t seq)
 	uint64_t step = seq - s->span.highest;
 
 	if (step > 1) {
-		s->gaps++;
-		if (step - 1 > s->gap_max)
-			s->gap_max = step - 1;
+		s->span.gaps++;
+		if (step - 1 > s->span.gap_max)
+			s->span.gap_max = step - 1;
 	}
 	if (step >= SEQUENCE_WINDOW) {
 		memset(s->window, 0, sizeof(s->window));
@@ -146,6 +146,11 @@ enum sequence_verdict sequence_add(struct sequence *s, uint64_t seq)
 	return add_plausible(s, seq);
 }
 
+uint64_t sequence_before_first(uint64_t first, uint64_t restarts)
+{
+	return restarts || first >= SEQUENCE_BELIEVABLE ? 0 : first;
+}
+
 struct sequence_counts sequence_counts(const struct sequence *s)
 {
 	return (struct sequence_counts){
@@ -157,9 +162,8 @@ struct sequence_counts sequence_counts(const struct sequence *s)
 		.stray = s->stray,
 		.restarts = s->restarts,
 		.reorder_max = s->reorder_max,
-		.gaps = s->gaps,
-		.gap_max = s->gap_max,
-		.before_first = s->restarts || s->span.first >= SEQUENCE_BELIEVABLE ? 0
-										    : s->span.first,
+		.gaps = s->span.gaps,
+		.gap_max = s->span.gap_max,
+		.before_first = sequence_before_first(s->span.first, s->restarts),
 	};
 }

@@ -53,10 +53,11 @@ struct sequence_span {
 	uint64_t first, highest; /* lowest and highest number believed in */
 	uint64_t unique; /* of them */
 	uint64_t lost_before, unique_before; /* of spans that a restart ended */
+	uint64_t gaps, gap_max; /* of all spans */
 };
 
 struct sequence {
-	uint64_t received, duplicate, reordered, stray, restarts, reorder_max, gaps, gap_max;
+	uint64_t received, duplicate, reordered, stray, restarts, reorder_max;
 	struct sequence_span span;
 	struct sequence_span before_jump; /* in case it proves to be false */
 	uint64_t restarts_before_jump;
@@ -68,6 +69,9 @@ struct sequence {
 
 /* Counts one frame. A zeroed struct is an empty tracker. */
 enum sequence_verdict sequence_add(struct sequence *sequence, uint64_t seq);
+
+/* sequence_counts.before_first, from the lowest number believed in. */
+uint64_t sequence_before_first(uint64_t first, uint64_t restarts);
 
 struct sequence_counts sequence_counts(const struct sequence *sequence);
 

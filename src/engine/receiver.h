@@ -105,10 +105,10 @@ struct receiver_exact {
 	uint32_t run;
 	uint16_t stream;
 	uint64_t frames, bytes, records_lost;
+	uint64_t first; /* the lowest number believed in, since the latest restart */
 	uint64_t unique, lost, duplicate, reordered, stray, restarts, gaps, gap_max, reorder_max;
-	unsigned int
-		cpus; /* that saw it: with more than one, reordering and duplicates are a lower bound */
-	struct histogram latency; /* stamps of setup->source */
+	bool last; /* its last frame came */
+	struct histogram latency; /* stamps of setup->source; of neither duplicates nor strays */
 };
 
 /* Calls `each` for all streams in no order. XDP only; with a socket every frame has its record. */

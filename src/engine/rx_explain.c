@@ -115,8 +115,7 @@ void rx_explain_drops(FILE *out, const struct rx_facts *facts)
 
 	line(out, c->records_lost,
 	     "records lost: the ring was full (--ring-size); counts and latency are the kernel's "
-	     "and "
-	     "exact, the log and the number of late frames lack them");
+	     "and exact, the log, path and variation lack them");
 	line(out, facts->socket_drops,
 	     "frames lost: the socket's buffer was full; they are in no statistic");
 	line(out, c->ignored_many + facts->other_frames,

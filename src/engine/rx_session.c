@@ -64,6 +64,7 @@ struct session {
 	int64_t start_ns, now_ns; /* CLOCK_MONOTONIC */
 	int64_t next_tick_ns, next_check_ns;
 	uint64_t taken; /* frames of ours, strays and duplicates too */
+	uint64_t records_lost; /* as of the last look for last frames among them */
 	uint64_t nic_frames, nic_missed; /* at the start */
 	const char *ended;
 	bool gone;
@@ -243,11 +244,32 @@ static void watch_link(struct session *session)
 		session->ended = "the loss of the interface";
 }
 
+/* The last frame of a stream may be among those whose records were lost. */
+static void note_lost_last(void *context, const struct receiver_exact *exact)
+{
+	struct session *session = context;
+
+	if (exact->records_lost && exact->last)
+		rx_finish_last(session->finish, exact->run, exact->stream, session->now_ns);
+}
+
+static void look_for_lost_last(struct session *session)
+{
+	struct rx_counters counters;
+
+	receiver_counters(session->receiver, &counters);
+	if (counters.records_lost == session->records_lost)
+		return;
+	session->records_lost = counters.records_lost;
+	receiver_each_exact(session->receiver, note_lost_last, session);
+}
+
 static void each_second(struct session *session)
 {
 	struct error err = ERROR_INIT;
 
 	receiver_tick(session->receiver);
+	look_for_lost_last(session);
 	if (rx_blame_tick(session->blame, receiver_busiest_cpu(session->receiver), &err) < 0) {
 		live_end(&session->live.line);
 		message_warn("--blame is not available: %s", err.text);

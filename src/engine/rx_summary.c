@@ -10,23 +10,15 @@
 #include "report/json.h"
 #include "report/text.h"
 
-/*
- * Which frames of lost records were late the kernel's histogram tells, but for those in the bucket of the deadline. It has all
- * frames: where there are some that are not to be judged, the records alone tell.
- */
+/* Which frames of lost records were late the kernel's histogram tells, but for those in the bucket of the deadline. */
 static void correct_late(struct rx_stream *stream, enum stamp_source source, int64_t deadline_ns,
 			 const struct receiver_exact *exact)
 {
-	const struct histogram *known = stream->latency[source];
-	uint64_t judged = known ? known->count : 0, late = 0, unsure = 0;
+	uint64_t late = 0, unsure = 0;
 	struct rx_counts *counts = &stream->counts;
 	struct histogram_bucket bucket;
 	uint32_t cursor = 0;
 
-	if (counts->unsynced || exact->duplicate || exact->stray) {
-		counts->unsure[source] = exact->unique > judged ? exact->unique - judged : 0;
-		return;
-	}
 	while (histogram_next(&exact->latency, &cursor, &bucket)) {
 		uint32_t wide;
 
@@ -40,53 +32,67 @@ static void correct_late(struct rx_stream *stream, enum stamp_source source, int
 			 (int64_t)bucket_high(wide, RX_HISTOGRAM_BITS) > deadline_ns)
 			unsure += bucket.count;
 	}
-	/* what the records say is certain */
+	/* of the deadline's bucket the records tell some; a duplicate whose first record was lost is late for them alone */
 	if (counts->late[source] > late) {
 		uint64_t more = counts->late[source] - late;
 
-		unsure -= more < unsure ? more : unsure;
-	} else {
-		counts->late[source] = late;
+		more = more < unsure ? more : unsure;
+		late += more;
+		unsure -= more;
 	}
+	counts->late[source] = late;
 	counts->unsure[source] = unsure;
+}
+
+/* NULL: user space gave it up. One of which no record came is none of those. */
+static struct rx_stream *stream_of(struct rx_metrics *metrics, const struct receiver_exact *exact)
+{
+	for (size_t i = 0; i < metrics->count; i++)
+		if (metrics->streams[i]->run == exact->run &&
+		    metrics->streams[i]->stream == exact->stream)
+			return metrics->streams[i];
+	if (exact->records_lost < exact->frames)
+		return NULL;
+	return rx_metrics_unseen(metrics, exact->run, exact->stream, exact->frames);
 }
 
 void rx_correct(struct rx_metrics *metrics, enum stamp_source source,
 		const struct receiver_exact *exact)
 {
-	struct rx_stream *stream = NULL;
 	struct sequence_counts *counts;
+	struct rx_stream *stream;
 	struct histogram *latency;
-	uint64_t before_first;
 
 	if (!exact->records_lost)
 		return;
-	for (size_t i = 0; i < metrics->count && !stream; i++)
-		if (metrics->streams[i]->run == exact->run &&
-		    metrics->streams[i]->stream == exact->stream)
-			stream = metrics->streams[i];
-	if (!stream)
+	stream = stream_of(metrics, exact);
+	/* fewer frames: the kernel forgot the stream when it was short of room, and began anew */
+	if (!stream || exact->frames < stream->frames)
 		return;
 	counts = &stream->counts.sequence;
-	before_first = rx_stream_counts(stream).sequence.before_first;
 	free(stream->sequence); /* from here on `counts` is read as it is */
 	stream->sequence = NULL;
 	stream->frames = exact->frames;
-	*counts = (struct sequence_counts){ .before_first = before_first };
-	counts->received = exact->frames;
-	counts->unique = exact->unique;
-	counts->lost = exact->lost;
-	counts->duplicate = exact->duplicate;
-	counts->reordered = exact->reordered;
-	counts->stray = exact->stray;
-	counts->restarts = exact->restarts;
-	counts->gaps = exact->gaps;
-	counts->gap_max = exact->gap_max;
-	counts->reorder_max = exact->reorder_max;
+	*counts = (struct sequence_counts){
+		.received = exact->frames,
+		.unique = exact->unique,
+		.lost = exact->lost,
+		.duplicate = exact->duplicate,
+		.reordered = exact->reordered,
+		.stray = exact->stray,
+		.restarts = exact->restarts,
+		.gaps = exact->gaps,
+		.gap_max = exact->gap_max,
+		.reorder_max = exact->reorder_max,
+		.before_first = sequence_before_first(exact->first, exact->restarts),
+	};
+	/* the kernel does not know which frames are unsynced: the records alone tell then, and the rest is not judged */
+	if (stream->counts.unsynced || !exact->latency.count)
+		return;
 	if (metrics->options.deadline_ns)
 		correct_late(stream, source, metrics->options.deadline_ns, exact);
 	latency = histogram_at(&stream->latency[source]);
-	if (latency && exact->latency.count) {
+	if (latency) {
 		histogram_reset(latency);
 		histogram_merge(latency, &exact->latency);
 	}

@@ -256,28 +256,31 @@ static void tell_exact(const struct rx_stream_key *key, const struct rx_stream_s
 		.frames = stats->frames,
 		.bytes = stats->bytes,
 		.records_lost = stats->records_lost,
-		.unique = stats->unique + stats->unique_before,
-		.lost = stats->lost_before,
+		.first = stats->span.first,
+		.unique = stats->span.unique + stats->span.unique_before,
+		.lost = stats->span.lost_before,
 		.duplicate = stats->duplicate,
 		.reordered = stats->reordered,
 		.stray = stats->stray,
-		.restarts = stats->restarts,
-		.gaps = stats->gaps,
-		.gap_max = stats->gap_max,
+		.restarts = stats->span.restarts,
+		.gaps = stats->span.gaps,
+		.gap_max = stats->span.gap_max,
 		.reorder_max = stats->reorder_max,
+		.last = stats->flags & RX_EVENT_LAST,
 	};
 	struct histogram_exact beside = {
 		.min = stats->latency_min,
 		.max = stats->latency_max,
-		.sum = stats->latency_sum,
+		.sum = (__int128)((unsigned __int128)(uint64_t)stats->latency_sum_high << 64 |
+				  stats->latency_sum),
 		.min_seq = stats->latency_min_seq,
 		.max_seq = stats->latency_max_seq,
 		.min_stream = key->stream,
 		.max_stream = key->stream,
 	};
 
-	if (stats->unique)
-		exact.lost += stats->highest - stats->first + 1 - stats->unique;
+	if (stats->span.unique)
+		exact.lost += stats->span.highest - stats->span.first + 1 - stats->span.unique;
 	if (stats->latency_count)
 		histogram_import(&exact.latency, (const uint64_t *)stats->histogram,
 				 RX_HISTOGRAM_BITS, &beside);

@@ -82,21 +82,27 @@ stream() {
 }
 
 @test "receive: a full ring loses records, and no figure" {
-	start_receiver --json --ring-size 4K --stay
+	start_receiver --json --ring-size 4K
 	kill -STOP "$receiver"
-	sender send 5000 lose 7 send 1000 duplicate 3
+	sender send 5000 lose 7 send 1000 duplicate 3 jump 99999999999 send 2 jump 206007 send 99 \
+		new-stream 2 send 100 last new-stream 1 jump 206106 last
 	kill -CONT "$receiver"
-	# its record may find no room either
-	sender jump 6007 last
-	kill -INT "$receiver"
+	# the record of the last frame is lost, too
 	finish_receiver
 	[ "$receiver_status" -eq 0 ]
+	[ "$(json .ended_by)" = "the last frame" ]
 	[ "$(json .counters.records_lost)" -gt 5000 ]
-	[ "$(json .counters.ours)" -eq 6004 ]
-	[ "$(json .received.frames)" -eq 6004 ]
-	[ "$(json .received.lost)" -eq 7 ]
+	[ "$(json .counters.ours)" -eq 6206 ]
+	[ "$(json .received.frames)" -eq 6206 ]
+	[ "$(json .received.lost)" -eq 200007 ]
 	[ "$(json .received.duplicate)" -eq 3 ]
-	[ "$(json '.figures[] | select(.figure == "latency" and .source == "xdp") | .count')" -eq 6004 ]
+	[ "$(json .received.stray)" -eq 2 ]
+	[ "$(json .received.restarts)" -eq 0 ]
+	# of duplicates and strays no time counts, nor of the 15 frames that were none only with the 16th
+	[ "$(json '.figures[] | select(.figure == "latency" and .source == "xdp") | .count')" -eq 6186 ]
+	# of this stream no record came
+	[ "$(json '.streams[] | select(.stream == 2) | .received.frames')" -eq 101 ]
+	[ "$(json '.streams[] | select(.stream == 2) | .received.lost')" -eq 0 ]
 	json '.explanation[]' | grep -q 'the ring was full'
 }
 

@@ -234,24 +234,93 @@ static void late_frames_are_known_though_their_records_are_lost(void **state)
 	histogram_free(&exact.latency);
 }
 
-static void with_duplicates_the_records_alone_tell_what_was_late(void **state)
+static void late_for_the_records_alone_is_not_late(void **state)
 {
 	struct receiver_exact exact = { .run = 1,
 					.stream = 1,
 					.frames = 1000,
-					.unique = 999,
-					.duplicate = 1,
+					.unique = 990,
+					.duplicate = 10,
 					.records_lost = 900 };
 
 	(void)state;
 	metrics->options.deadline_ns = 5000;
 	for (uint64_t seq = 0; seq < 1000; seq += 10)
+		add(1, 1, seq, seq < 100 ? 100000 : 100, MS);
+	for (int i = 0; i < 990; i++)
+		histogram_add(&exact.latency, i ? 100 : 5010, 1, 1);
+	rx_correct(metrics, SOURCE_XDP, &exact);
+	/* ten were late duplicates of lost records, but for one in the deadline's bucket perhaps */
+	assert_int_equal(judge(5000, 0).late, 1);
+	assert_int_equal(judge(5000, 0).unjudged, 0);
+	/* what the kernel forgot in between is no better */
+	exact.frames = 999;
+	exact.lost = 77;
+	rx_correct(metrics, SOURCE_XDP, &exact);
+	assert_int_equal(rx_stream_counts(metrics->streams[0]).sequence.lost, 0);
+	histogram_free(&exact.latency);
+}
+
+/* The kernel has unsynced frames in its histogram. */
+static void of_an_untrusted_clock_the_records_alone_tell(void **state)
+{
+	struct receiver_exact exact = {
+		.run = 1, .stream = 1, .frames = 1000, .unique = 1000, .records_lost = 899
+	};
+	struct rx_record record = { .seq = 991,
+				    .launch = MS,
+				    .rx_xdp = 2 * MS,
+				    .stream = 1,
+				    .run = 1,
+				    .flags = RX_UNSYNCED };
+
+	(void)state;
+	metrics->options.deadline_ns = 5000;
+	for (uint64_t seq = 0; seq < 1000; seq += 10)
 		add(1, 1, seq, 100, MS);
+	rx_metrics_add(metrics, &record, NULL);
 	for (int i = 0; i < 1000; i++)
-		histogram_add(&exact.latency, i ? 100 : 100000, 1, 1);
+		histogram_add(&exact.latency, i ? 100 : MS, 1, 1);
 	rx_correct(metrics, SOURCE_XDP, &exact);
 	assert_int_equal(judge(5000, 0).late, 0);
-	assert_int_equal(judge(5000, 0).unjudged, 899);
+	assert_int_equal(judge(5000, 0).unjudged, 900);
+	assert_int_equal(metrics->streams[0]->frames, 1000);
+	assert_int_equal(metrics->streams[0]->latency[SOURCE_XDP]->count, 100);
+	assert_int_equal(metrics->streams[0]->latency[SOURCE_XDP]->max, 100);
+	histogram_free(&exact.latency);
+}
+
+static void a_stream_without_a_single_record_is_not_forgotten(void **state)
+{
+	struct receiver_exact exact = { .run = 2,
+					.stream = 7,
+					.frames = 100,
+					.first = 5,
+					.unique = 100,
+					.lost = 3,
+					.records_lost = 100 };
+	struct rx_counts counts;
+
+	(void)state;
+	metrics->options.deadline_ns = 5000;
+	add(1, 1, 0, 100, MS);
+	for (int i = 0; i < 100; i++)
+		histogram_add(&exact.latency, i < 4 ? 100000 : 100, 1, 1);
+	rx_correct(metrics, SOURCE_XDP, &exact);
+	assert_int_equal(metrics->count, 2);
+	counts = rx_stream_counts(metrics->streams[1]);
+	assert_int_equal(metrics->streams[1]->run, 2);
+	assert_int_equal(metrics->streams[1]->stream, 7);
+	assert_int_equal(metrics->streams[1]->frames, 100);
+	assert_int_equal(counts.sequence.lost, 3);
+	assert_int_equal(counts.sequence.before_first, 5);
+	assert_int_equal(judge(5000, 0).due, 104);
+	assert_int_equal(judge(5000, 0).missed, 7);
+	/* of one that user space gave up some records had come: they are counted as other frames */
+	exact.run = 3;
+	exact.records_lost = 99;
+	rx_correct(metrics, SOURCE_XDP, &exact);
+	assert_int_equal(metrics->count, 2);
 	histogram_free(&exact.latency);
 }
 
@@ -372,8 +441,11 @@ int main(void)
 						end),
 		cmocka_unit_test_setup_teardown(late_frames_are_known_though_their_records_are_lost,
 						begin, end),
-		cmocka_unit_test_setup_teardown(
-			with_duplicates_the_records_alone_tell_what_was_late, begin, end),
+		cmocka_unit_test_setup_teardown(late_for_the_records_alone_is_not_late, begin, end),
+		cmocka_unit_test_setup_teardown(of_an_untrusted_clock_the_records_alone_tell, begin,
+						end),
+		cmocka_unit_test_setup_teardown(a_stream_without_a_single_record_is_not_forgotten,
+						begin, end),
 		cmocka_unit_test_setup_teardown(of_nothing_received_there_is_no_verdict, begin,
 						end),
 		cmocka_unit_test_setup_teardown(the_kernel_corrects_what_records_missed, begin,

@@ -7,6 +7,7 @@
 
 #include "bpf/receive_parse.h"
 #include "bpf/receive_track.h"
+#include "data/sequence.h"
 
 struct frame {
 	uint8_t bytes[128];
@@ -161,7 +162,8 @@ static struct rx_stream_stats *track_new(void **state)
 
 static uint64_t lost(const struct rx_stream_stats *stats)
 {
-	return stats->lost_before + stats->highest - stats->first + 1 - stats->unique;
+	return stats->span.lost_before + stats->span.highest - stats->span.first + 1 -
+	       stats->span.unique;
 }
 
 static void loss_duplicates_and_reordering(void **state)
@@ -171,12 +173,12 @@ static void loss_duplicates_and_reordering(void **state)
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		rx_track_sequence(stats, numbers[i]);
-	assert_int_equal(stats->unique, 8);
+	assert_int_equal(stats->span.unique, 8);
 	assert_int_equal(stats->duplicate, 2);
 	assert_int_equal(stats->reordered, 3);
 	assert_int_equal(lost(stats), 6); /* 12, 15 to 19 */
-	assert_int_equal(stats->gaps, 3); /* behind 11, 14 and 20 */
-	assert_int_equal(stats->gap_max, 5); /* not the latest one */
+	assert_int_equal(stats->span.gaps, 3); /* behind 11, 14 and 20 */
+	assert_int_equal(stats->span.gap_max, 5); /* not the latest one */
 	assert_int_equal(stats->reorder_max, 11); /* 9 behind 20; 21 behind 22 came later */
 	assert_int_equal(stats->stray, 0);
 }
@@ -215,7 +217,7 @@ static void the_window_agrees_with_a_model(void **state)
 		if (seq > highest)
 			highest = seq;
 	}
-	assert_int_equal(stats->unique, unique);
+	assert_int_equal(stats->span.unique, unique);
 	assert_int_equal(stats->duplicate, duplicate);
 	assert_int_equal(stats->reordered, reordered);
 	assert_true(unique > 5000 && duplicate > 100 && reordered > 100);
@@ -231,10 +233,10 @@ static void a_forged_number_changes_nothing(void **state)
 		rx_track_sequence(stats, seq);
 		rx_track_sequence(stats, forged[seq % 4]);
 	}
-	assert_int_equal(stats->unique, 1000);
+	assert_int_equal(stats->span.unique, 1000);
 	assert_int_equal(lost(stats), 0);
 	assert_int_equal(stats->stray, 1000);
-	assert_int_equal(stats->restarts, 0);
+	assert_int_equal(stats->span.restarts, 0);
 }
 
 static void a_confirmed_jump_is_a_restart(void **state)
@@ -245,10 +247,108 @@ static void a_confirmed_jump_is_a_restart(void **state)
 		rx_track_sequence(stats, seq);
 	for (uint64_t seq = 0; seq < 100; seq++)
 		rx_track_sequence(stats, seq);
-	assert_int_equal(stats->restarts, 1);
+	assert_int_equal(stats->span.restarts, 1);
 	assert_int_equal(stats->stray, 0);
-	assert_int_equal(stats->unique + stats->unique_before, 150);
+	assert_int_equal(stats->span.unique + stats->span.unique_before, 150);
 	assert_int_equal(lost(stats), 49);
+}
+
+/* The receiver's other tracker, in user space, takes over where no record was lost: they must not differ. */
+static void user_space_counts_the_same(void **state)
+{
+	struct rx_stream_stats *stats = track_new(state);
+	struct sequence *other = calloc(1, sizeof(*other));
+	struct sequence_counts counts;
+	uint64_t seq = 70000, random = 7, restarts = 0, jumps_back = 0, outages = 0;
+
+	assert_non_null(other);
+	for (int i = 0; i < 200000; i++) {
+		uint64_t now, former = stats->span.restarts;
+
+		random = random * 6364136223846793005ULL + 1442695040888963407ULL;
+		now = ++seq;
+		switch (random >> 33 & 0x1fff) {
+		case 1:
+			seq += 100000 + (random >> 50); /* an outage */
+			outages++;
+			break;
+		case 2:
+			now = random; /* forged */
+			seq--;
+			break;
+		case 3: /* sixteen forged ones, far off or not so far */
+			now = random >> 60 & 1 ? random : seq + 200000;
+			for (int k = 0; k < 16; k++) {
+				rx_track_sequence(stats, now + (uint64_t)k);
+				sequence_add(other, now + (uint64_t)k);
+			}
+			jumps_back++;
+			continue;
+		case 4:
+			if (random >> 62 == 0)
+				seq = random >> 45; /* the numbering begins anew */
+			break;
+		case 5 ... 60:
+			now = seq - 1 - (random >> 50) % 500; /* again, or late */
+			seq--;
+			break;
+		case 61 ... 90:
+			seq += (random >> 50) % 3000; /* loss */
+			break;
+		}
+		rx_track_sequence(stats, now);
+		sequence_add(other, now);
+		restarts += stats->span.restarts > former;
+	}
+	counts = sequence_counts(other);
+	assert_true(restarts > 0 && jumps_back > 0 && outages > 0);
+	assert_int_equal(stats->span.unique + stats->span.unique_before, counts.unique);
+	assert_int_equal(lost(stats), counts.lost);
+	assert_int_equal(stats->duplicate, counts.duplicate);
+	assert_int_equal(stats->reordered, counts.reordered);
+	assert_int_equal(stats->stray, counts.stray);
+	assert_int_equal(stats->span.restarts, counts.restarts);
+	assert_int_equal(stats->span.gaps, counts.gaps);
+	assert_int_equal(stats->span.gap_max, counts.gap_max);
+	assert_int_equal(stats->reorder_max, counts.reorder_max);
+	free(other);
+}
+
+static void of_a_stray_and_a_duplicate_nothing_counts(void **state)
+{
+	struct rx_stream_stats *stats = track_new(state);
+	struct rx_event event = { .launch = 1000, .size = 60 };
+
+	for (event.seq = 0; event.seq < 10; event.seq++)
+		rx_track(stats, &event, 1500);
+	event.flags = RX_EVENT_LAST;
+	event.seq = 3;
+	rx_track(stats, &event, 90000);
+	event.seq = 1ULL << 40;
+	rx_track(stats, &event, 90000);
+	assert_int_equal(stats->frames, 12);
+	assert_int_equal(stats->latency_count, 10);
+	assert_int_equal(stats->latency_max, 500);
+	assert_int_equal(stats->flags, 0);
+	event.seq = 10;
+	rx_track(stats, &event, 1600);
+	assert_int_equal(stats->latency_max, 600);
+	assert_int_equal(stats->flags, RX_EVENT_LAST);
+}
+
+static void the_sum_of_latencies_does_not_overflow(void **state)
+{
+	struct rx_stream_stats *stats = track_new(state);
+	const uint64_t now = 1ULL << 62;
+
+	for (uint64_t i = 0; i < 8; i++)
+		rx_track_latency(stats, i, 1, now + 1);
+	assert_int_equal(stats->latency_sum, 0); /* 8 * 2^62 = 2 * 2^64 */
+	assert_int_equal(stats->latency_sum_high, 2);
+	for (uint64_t i = 0; i < 9; i++)
+		rx_track_latency(stats, i, now + 1, 1);
+	assert_int_equal(stats->latency_sum_high, -1);
+	assert_int_equal(stats->latency_sum, 3ULL << 62); /* -2^62 */
 }
 
 static void the_highest_number_does_not_wrap(void **state)
@@ -260,7 +360,7 @@ static void the_highest_number_does_not_wrap(void **state)
 	assert_int_equal(lost(stats), 0);
 	rx_track_sequence(stats, 0);
 	assert_int_equal(stats->stray, 1);
-	assert_int_equal(stats->highest, UINT64_MAX);
+	assert_int_equal(stats->span.highest, UINT64_MAX);
 }
 
 static void latency_is_counted_where_there_is_a_stamp(void **state)
@@ -273,7 +373,8 @@ static void latency_is_counted_where_there_is_a_stamp(void **state)
 	rx_track_latency(stats, 2, 1000, 1500);
 	rx_track_latency(stats, 3, 1000, 900);
 	rx_track_latency(stats, 4, UINT64_MAX, 1); /* wraps: 2 ns */
-	rx_track_latency(stats, 5, 0, 1ULL << 63);
+	rx_track_latency(stats, 5, 1, (1ULL << 63) + 1);
+	rx_track_latency(stats, 6, 0, 1000); /* no launch time */
 	assert_int_equal(stats->latency_count, 4);
 	assert_int_equal(stats->latency_min, INT64_MIN);
 	assert_int_equal(stats->latency_max, 500);
@@ -308,6 +409,9 @@ int main(void)
 		cmocka_unit_test(the_window_agrees_with_a_model),
 		cmocka_unit_test(a_forged_number_changes_nothing),
 		cmocka_unit_test(a_confirmed_jump_is_a_restart),
+		cmocka_unit_test(user_space_counts_the_same),
+		cmocka_unit_test(of_a_stray_and_a_duplicate_nothing_counts),
+		cmocka_unit_test(the_sum_of_latencies_does_not_overflow),
 		cmocka_unit_test(the_highest_number_does_not_wrap),
 		cmocka_unit_test(latency_is_counted_where_there_is_a_stamp),
 	};

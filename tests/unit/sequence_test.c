@@ -164,6 +164,8 @@ static void a_false_jump_is_undone(void **state)
 	feed(300, 399);
 	assert_counts(&s, 0, 0, 0, 131);
 	assert_int_equal(sequence_counts(&s).restarts, 0);
+	assert_int_equal(sequence_counts(&s).gaps, 0);
+	assert_int_equal(sequence_counts(&s).gap_max, 0);
 }
 
 static void a_long_outage_is_loss(void **state)
