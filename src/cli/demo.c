@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/signals.h"
 #include "base/units.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
@@ -308,10 +309,7 @@ int cmd_demo(int argc, char **argv)
 
 	if (arguments_parse(&argp, argc, argv, &demo, &err))
 		return error_report(&err);
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	signals_that_end(&set);
 	sigaddset(&set, SIGCHLD);
 	if (check_options(&demo, &err))
 		return error_report(&err);

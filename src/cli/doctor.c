@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/signals.h"
 #include "base/units.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
@@ -79,16 +80,6 @@ static volatile sig_atomic_t interrupted;
 static void on_signal(int number)
 {
 	interrupted = number;
-}
-
-/* Without SA_RESTART, so that a question on the terminal is left as well. */
-static void catch_signals(void)
-{
-	struct sigaction action = { .sa_handler = on_signal };
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
 }
 
 /* Does the list name a CPU that no list holds? Lists of the kernel's may, and that is passed over. */
@@ -336,10 +327,7 @@ static char read_answer(void)
 	char text[64], first = 0;
 	ssize_t size = 0;
 
-	sigemptyset(&caught);
-	sigaddset(&caught, SIGINT);
-	sigaddset(&caught, SIGTERM);
-	sigaddset(&caught, SIGHUP);
+	signals_that_end(&caught);
 	sigprocmask(SIG_BLOCK, &caught, &before);
 	do {
 		if (interrupted || ppoll(&terminal, 1, NULL, &before) < 0)
@@ -372,7 +360,7 @@ static int apply(const struct options *options, const struct result *result, jso
 
 	if (!fix)
 		return -1;
-	catch_signals();
+	signals_catch(on_signal);
 	for (size_t i = 0; i < result->count && !interrupted; i++) {
 		const struct finding *finding = &result->findings[i];
 		struct error why = ERROR_INIT;

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/signals.h"
 #include "base/units.h"
 #include "cli/blame_session.h"
 #include "cli/command.h"
@@ -297,10 +298,7 @@ static int take_signals(struct run *run, struct error *err)
 {
 	sigset_t set;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	signals_that_end(&set);
 	if (sigprocmask(SIG_BLOCK, &set, NULL))
 		return error_errno(err, errno, "sigprocmask");
 	run->signals = signalfd(-1, &set, SFD_CLOEXEC);

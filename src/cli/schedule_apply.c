@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/signals.h"
 #include "base/units.h"
 #include "cli/arguments.h"
 #include "cli/schedule_clocks.h"
@@ -100,11 +101,7 @@ static void on_signal(int number)
 
 static void catch_signals(void)
 {
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction action = { .sa_handler = on_signal };
-
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		sigaction(numbers[i], &action, NULL);
+	signals_catch(on_signal);
 	signal(SIGPIPE, SIG_IGN);
 }
 

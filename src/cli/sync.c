@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/signals.h"
 #include "base/units.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
@@ -215,12 +216,7 @@ static void on_signal(int signal)
 
 void sync_catch_signals(void)
 {
-	/* no SA_RESTART: a sleep ends at once */
-	struct sigaction action = { .sa_handler = on_signal };
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	signals_catch(on_signal);
 }
 
 bool sync_interrupted(void)

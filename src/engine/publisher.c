@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/signals.h"
 #include "engine/publisher_private.h"
 #include "host/capability.h"
 
@@ -308,10 +309,7 @@ static void take_notes(struct run *run)
 
 void publisher_block_signals(sigset_t *signals)
 {
-	sigemptyset(signals);
-	sigaddset(signals, SIGINT);
-	sigaddset(signals, SIGTERM);
-	sigaddset(signals, SIGHUP);
+	signals_that_end(signals);
 	sigprocmask(SIG_BLOCK, signals, NULL);
 	signal(SIGPIPE, SIG_IGN); /* a closed stderr must not end the run without its restoring */
 }

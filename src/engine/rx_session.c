@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/signals.h"
 #include "base/units.h"
 #include "data/logfile.h"
 #include "data/metrics.h"
@@ -417,10 +418,7 @@ static int block_signals(struct session *session, struct error *err)
 {
 	sigset_t set;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	signals_that_end(&set);
 	if (sigprocmask(SIG_BLOCK, &set, NULL))
 		return error_errno(err, errno, "sigprocmask");
 	session->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/signals.h"
 #include "base/units.h"
 #include "ptp/watch.h"
 
@@ -36,23 +37,16 @@ static void say(sync_guard_say to_say, void *context, bool warning, const char *
 	to_say(context, warning, text);
 }
 
-static void the_signals(sigset_t *set)
-{
-	sigemptyset(set);
-	sigaddset(set, SIGINT);
-	sigaddset(set, SIGTERM);
-	sigaddset(set, SIGHUP);
-}
-
 /* They are blocked while the gate waits, so that its socket is removed before one of them ends us. */
 static bool is_interrupted(void *context)
 {
-	sigset_t pending;
+	sigset_t pending, ending;
 
 	(void)context;
 	sigpending(&pending);
-	return sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) ||
-	       sigismember(&pending, SIGHUP);
+	signals_that_end(&ending);
+	sigandset(&pending, &pending, &ending);
+	return !sigisemptyset(&pending);
 }
 
 static void tell_waiting(void *context, const char *text)
@@ -129,7 +123,7 @@ int sync_guard_open(const struct sync_guard_options *options, const char *ifname
 		sync_guard_close(guard);
 		return 0;
 	}
-	the_signals(&signals);
+	signals_that_end(&signals);
 	sigprocmask(SIG_BLOCK, &signals, &before);
 	guard->source = sync_source_open(&config, err);
 	failed = !guard->source || pass_gate(guard, options->wait_ns, err);

@@ -113,6 +113,18 @@ END
 	[ "$(tx .sent.sent)" -eq 0 ]
 }
 
+@test "publish: under nohup the end of the terminal is not the end of the run" {
+	ip netns exec "$tx_ns" nohup "$tsnpub" --iface vtx --cycle 10ms --json >"$work/tx.out" 2>"$work/tx.err" 3>&- &
+	publisher=$!
+	wait_for "cyclic thread"
+	kill -HUP "$publisher"
+	wait_for "0:02 "
+	kill -TERM "$publisher"
+	finish_publisher
+	[ "$publisher_status" -eq 0 ]
+	[ "$(tx .sent.due)" -ge 100 ]
+}
+
 @test "publish: a run that is killed leaves a log that can be read" {
 	start_publisher --cycle 2ms --log "$work/tx.tsnlog" --timestamps none
 	eventually larger "$work/tx.tsnlog" 4096
