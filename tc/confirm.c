@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -40,14 +41,29 @@ static int lock_patiently(const char *interface, struct error *err)
 	return lock;
 }
 
+/* As state_read(), but the interface may have got another name since, which is written into `now`. */
+static int read_renamed(const char *interface, struct state *state, char now[IF_NAMESIZE],
+			struct error *err)
+{
+	int result = state_read_former(interface, state, err);
+
+	if (result || if_indextoname((unsigned int)state->ifindex, now))
+		return result;
+	state_free(state);
+	return 1;
+}
+
 int confirm_take_back(const char *interface, bool only_guard, struct error *err)
 {
 	static struct state state;
+	char now[IF_NAMESIZE];
 	int lock = lock_patiently(interface, err), result;
 
 	if (lock < 0)
 		return -1;
-	result = state_read(interface, &state, err);
+	/* from a command line a name means who has it now */
+	result = only_guard ? read_renamed(interface, &state, now, err)
+			    : state_read(interface, &state, err);
 	if (result) {
 		close(lock);
 		return result < 0 ? -1 : 0;
@@ -271,13 +287,25 @@ static bool state_is_of(const char *interface, struct process guard)
 {
 	static struct state state;
 	struct error ignored = ERROR_INIT;
+	char now[IF_NAMESIZE];
 	bool ours;
 
-	if (state_read(interface, &state, &ignored))
+	if (read_renamed(interface, &state, now, &ignored))
 		return false;
 	ours = state.guard.pid == guard.pid && state.guard.start == guard.start;
 	state_free(&state);
 	return ours;
+}
+
+bool confirm_name_now(const char *interface, char now[IF_NAMESIZE])
+{
+	static struct state state;
+	struct error ignored = ERROR_INIT;
+
+	if (read_renamed(interface, &state, now, &ignored))
+		return false;
+	state_free(&state);
+	return true;
 }
 
 bool confirm_is_over(const struct confirm_guard *guard)

@@ -45,6 +45,12 @@ int confirm_restart(struct confirm_guard *guard, const char *interface, struct e
  */
 bool confirm_is_over(const struct confirm_guard *guard);
 
+/*
+ * Of what deploy_apply() was told to hold: the name that the interface has now, which was another one when it was applied.
+ * False: it is gone, or nothing is held on it any more.
+ */
+bool confirm_name_now(const char *interface, char now[16]);
+
 /* Then: true when the schedule was taken back, false when its record still names the guard. */
 bool confirm_is_undone(const struct confirm_guard *guard, const char *interface);
 

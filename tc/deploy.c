@@ -2,6 +2,7 @@
 #include "tc/deploy.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -532,6 +533,7 @@ int deploy_restart(const char *interface, const struct deployment *deployment, s
 	struct deploy_result *result = calloc(1, sizeof(*result));
 	struct device *device = calloc(1, sizeof(*device));
 	struct link_info link;
+	char renamed[IF_NAMESIZE];
 	int done = -1;
 
 	if (!a || !result || !device) {
@@ -553,6 +555,8 @@ int deploy_restart(const char *interface, const struct deployment *deployment, s
 		error_system(err, "%s: another schedule was applied meanwhile", interface);
 		goto out;
 	}
+	if (if_indextoname((unsigned int)a->state.ifindex, renamed))
+		interface = renamed;
 	a->nl = netlink_open(NETLINK_ROUTE, err);
 	if (!a->nl || device_read(a->nl, interface, device, err) ||
 	    device_wait_carrier(a->nl, device, options.carrier_ns, err) ||

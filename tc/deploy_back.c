@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The way back: what a record says was there before. */
 #include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
 
 #include "base/clock.h"
 #include "host/mac_merge.h"
@@ -30,8 +32,16 @@ static void settle(void *context)
 						 RESTORE_CARRIER_NS, &ignored);
 }
 
+/* The record keeps the name of its time; the interface may have got another one since. */
+static const char *name_now(const struct state *state, char name[IF_NAMESIZE])
+{
+	return if_indextoname((unsigned int)state->ifindex, name) ? name : state->interface;
+}
+
 static int put_back(const struct state *state, const struct snapshot *snapshot, struct error *err)
 {
+	char buffer[IF_NAMESIZE];
+	const char *name = name_now(state, buffer);
 	struct netlink *nl = netlink_open(NETLINK_ROUTE, err);
 	struct settling settling = { .nl = nl };
 	struct device device;
@@ -39,12 +49,11 @@ static int put_back(const struct state *state, const struct snapshot *snapshot, 
 
 	if (!nl)
 		return -1;
-	if (device_read(nl, state->interface, &device, err))
+	if (device_read(nl, name, &device, err))
 		goto out;
 	settling.device = device;
 	settling.awaited = device.link.up && device.nic->mode_switch_resets;
-	if (snapshot_restore(nl, state->ifindex, state->interface, snapshot, settle, &settling,
-			     err))
+	if (snapshot_restore(nl, state->ifindex, name, snapshot, settle, &settling, err))
 		goto out;
 	if (state->preemption) {
 		struct mac_merge before = {
@@ -54,11 +63,11 @@ static int put_back(const struct state *state, const struct snapshot *snapshot, 
 				json_is_true(json_object_get(state->preemption, "verify")),
 		};
 
-		int failed = mac_merge_set(state->interface, &before, err);
+		int failed = mac_merge_set(name, &before, err);
 
 		if (failed > 0)
 			error_system(err, "%s: frame preemption (MAC merge) cannot be set back",
-				     state->interface);
+				     name);
 		if (failed)
 			goto out;
 	}
@@ -86,8 +95,9 @@ static void note_carrier(const struct state *state)
 	struct error ignored = ERROR_INIT;
 	struct netlink *nl = state->previous ? netlink_open(NETLINK_ROUTE, &ignored) : NULL;
 	struct link_info link;
+	char name[IF_NAMESIZE];
 
-	if (nl && !link_get(nl, state->interface, &link, &ignored))
+	if (nl && !link_get(nl, name_now(state, name), &link, &ignored))
 		json_object_set_new(state->previous, "carrier_changes",
 				    json_integer(link.carrier_changes));
 	netlink_close(nl);

@@ -262,15 +262,17 @@ bool publish_schedule_lost(struct publish_schedule *schedule, char text[200])
 
 int publish_schedule_end(struct publish_schedule *schedule, struct error *err)
 {
-	bool lost;
+	char name[IF_NAMESIZE];
+	bool lost, renamed;
 
 	if (!schedule->applied)
 		return 0;
 	schedule->applied = false;
 	lost = schedule->lost || confirm_is_over(&schedule->hold);
+	renamed = confirm_name_now(schedule->interface, name);
 	if (confirm_release(&schedule->hold, schedule->interface, err))
 		return -1;
-	if (!if_nametoindex(schedule->interface))
+	if (!renamed && !if_nametoindex(schedule->interface))
 		message_note("%s: the interface is gone, and the schedule with it",
 			     schedule->interface);
 	else if (lost)
@@ -278,6 +280,6 @@ int publish_schedule_end(struct publish_schedule *schedule, struct error *err)
 			     "schedule show` tells what stands there",
 			     schedule->interface);
 	else
-		message_note("%s: schedule taken back", schedule->interface);
+		message_note("%s: schedule taken back", renamed ? name : schedule->interface);
 	return lost;
 }

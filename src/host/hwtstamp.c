@@ -429,12 +429,29 @@ bool hwtstamp_will_restore(const struct hwtstamp *hwtstamp)
 	return hwtstamp && !same(&hwtstamp->before, &hwtstamp->ours);
 }
 
+/* It may have got another name meanwhile, and another port its former one. False: it is gone. */
+static bool find_port(struct hwtstamp *hwtstamp)
+{
+	struct ifreq hardware = { 0 };
+	char name[IFNAMSIZ];
+
+	if (if_indextoname((unsigned int)hwtstamp->ifindex, name)) {
+		memcpy(hwtstamp->ifname, name, sizeof(name));
+		return true;
+	}
+	/* a way through another network namespace may have cost it its number */
+	return !interface_ioctl(hwtstamp->ifname, SIOCGIFHWADDR, &hardware) &&
+	       !memcmp(hwtstamp->mac, hardware.ifr_hwaddr.sa_data, sizeof(hwtstamp->mac));
+}
+
 /* Under the lock. */
 static int put_back(struct hwtstamp *hwtstamp, struct error *err)
 {
 	struct hwtstamp_config current, request = hwtstamp->before;
 	int ret;
 
+	if (!find_port(hwtstamp))
+		return 0;
 	ret = hwtstamp_read(hwtstamp->ifname, &current);
 	if (ret == -ENODEV || (!ret && !same(&current, &hwtstamp->ours)))
 		return 0; /* the port is gone, or someone else has set it since */

@@ -172,6 +172,35 @@ load schedule
 	grep 'v0: the interface is gone, and the schedule with it' out
 }
 
+@test "an interface that gets another name under a publisher loses schedule and hardware stamps under that one" {
+	sim i226
+	file full-offload "$FULL" >a.yaml
+	printf 'streams:\n- {id: 1, priority: 7, offset: 20us, size: 100}\n' >>a.yaml
+	dump >before
+	hwstamp_ctl -i tsn0 >stamps
+	grep -q 'tx_type 0' stamps
+	tsnpub --config a.yaml --sync ignore --apply --quiet --duration 5s >out 2>&1 3>&- &
+	publisher=$!
+	for look in {1..200}; do
+		if hwstamp_ctl -i tsn0 | grep -q 'tx_type 1'; then break; fi
+		sleep 0.1
+	done
+	[ "$look" -lt 200 ]
+	ip link set tsn0 name port0
+	# its old name is another's now, which is none of the publisher's business
+	ip link add tsn0 type veth peer name v0
+	dump tsn0 >other
+	wait "$publisher" || true
+	cat out
+	grep 'port0: schedule taken back' out
+	dump port0 | diff before -
+	hwstamp_ctl -i port0 | diff stamps -
+	dump tsn0 | diff other -
+	[ -z "$(ls /run/tsnpub/*.json /run/tsnpub/hwtstamp.* 2>/dev/null)" ]
+	ip link del tsn0
+	ip link set port0 name tsn0
+}
+
 @test "the link is switched off in the middle: taken back all the same" {
 	sim ideal
 	file full-offload "$FULL" "$LAUNCH" >a.yaml
