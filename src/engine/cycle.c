@@ -11,6 +11,8 @@
 
 /* attempts to get the flagged last frames out, when wake-ups come too late for them */
 #define CLOSING_ATTEMPTS 16
+/* and for how long, where the kernel refuses them: sixteen long cycles would be minutes */
+#define CLOSING_NS NSEC_PER_SEC
 
 #define WARM_UP_WAKES 16
 #define WARM_UP_NS (100 * NSEC_PER_USEC)
@@ -197,6 +199,7 @@ CYCLIC static void send_group(struct cycle *c, int64_t k, const uint16_t *due, u
 			c->last_launch = frame->launch;
 		if (taken && frame->last)
 			c->ended[frame->stream] = true;
+		c->refused = frame->status & TX_REFUSED;
 		spsc_push(c->events, &event);
 	}
 }
@@ -273,6 +276,8 @@ static int64_t realign(struct cycle *c)
 /* Gives every stream that is not ended its flagged last frame, in the next cycle that can be met. */
 static void close_streams(struct cycle *c, int64_t k)
 {
+	int64_t begun = c->waker.seen_monotonic_ns;
+
 	for (int attempt = 0; attempt < CLOSING_ATTEMPTS; attempt++) {
 		unsigned count = 0;
 		int64_t now, first;
@@ -299,6 +304,8 @@ static void close_streams(struct cycle *c, int64_t k)
 			k = realign(c);
 			break;
 		case GOES_ON:
+			if (c->refused && c->waker.seen_monotonic_ns - begun > CLOSING_NS)
+				return;
 			k++;
 		}
 	}

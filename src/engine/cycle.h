@@ -110,6 +110,7 @@ struct cycle {
 	struct cycle_frame *frames;
 	int64_t last_launch; /* latest launch handed over */
 	uint64_t left; /* cycles still to go */
+	bool refused; /* the frame handed over last */
 	atomic_bool done; /* no more events will come */
 };
 

@@ -80,6 +80,33 @@ static void a_skipped_last_frame_is_made_up_for(void **state)
 	world_free(w);
 }
 
+static void a_last_frame_that_is_refused_is_tried_again_but_not_for_minutes(void **state)
+{
+	struct stream stream = one();
+	struct cycle_settings settings = timer(10000 * MS, 1);
+	struct world *w = world_new(&stream, 1, &settings);
+
+	(void)state;
+	w->refuse = TX_REFUSED;
+	w->refuse_to = UINT32_MAX;
+	int64_t begun = w->monotonic;
+	struct tally tally = run(w);
+
+	/* the one that was due, up to a cycle away, and one more */
+	assert_int_equal(tally.refused, 2);
+	assert_true(w->monotonic - begun < 21000 * MS);
+	world_free(w);
+
+	settings = timer(MS, 1);
+	w = world_new(&stream, 1, &settings);
+	w->refuse = TX_REFUSED;
+	w->refuse_to = 10;
+	tally = run(w);
+	assert_int_equal(tally.refused, 10);
+	assert_int_equal(tally.last, 1);
+	world_free(w);
+}
+
 static void a_slow_send_does_not_make_a_backlog(void **state)
 {
 	struct stream stream = one();
@@ -225,6 +252,7 @@ int main(void)
 		cmocka_unit_test(a_late_wake_up_skips_and_never_bursts),
 		cmocka_unit_test(launch_time_pacing_catches_up_within_its_lead),
 		cmocka_unit_test(a_skipped_last_frame_is_made_up_for),
+		cmocka_unit_test(a_last_frame_that_is_refused_is_tried_again_but_not_for_minutes),
 		cmocka_unit_test(a_slow_send_does_not_make_a_backlog),
 		cmocka_unit_test(an_hour_asleep_costs_neither_time_nor_events),
 		cmocka_unit_test(of_one_call_only_the_launches_that_have_passed_are_skipped),
