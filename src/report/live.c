@@ -2,6 +2,7 @@
 #include "report/live.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -143,11 +144,21 @@ void live_init(struct live *live, FILE *out)
 	live->open = false;
 }
 
+/* A pager that waits, a terminal that was stopped: a line less is no loss, and who writes it has signals and the link to follow. */
+static bool takes_a_line(FILE *out)
+{
+	struct pollfd fd = { .fd = fileno(out), .events = POLLOUT };
+
+	return poll(&fd, 1, 0) != 0;
+}
+
 void live_show(struct live *live, const struct live_view *view)
 {
 	struct winsize window = { 0 };
 	char text[512];
 
+	if (!takes_a_line(live->out))
+		return;
 	if (!live->terminal) {
 		live_format(view, false, 0, text, sizeof(text));
 		fprintf(live->out, "%s\n", text);

@@ -44,7 +44,7 @@ struct live_view {
 /* `out` is usually stderr, so that results alone go to stdout. */
 void live_init(struct live *live, FILE *out);
 
-/* Shows the line; never fails. Not for the cyclic thread. */
+/* Shows the line, where it can be written without waiting; never fails. Not for the cyclic thread. */
 void live_show(struct live *live, const struct live_view *view);
 
 /* Ends the line that stands on the terminal: before other messages, and at the end. */

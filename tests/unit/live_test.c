@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cmocka_all.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "report/live.h"
 
@@ -64,12 +66,47 @@ static void a_short_buffer_is_not_overrun(void **state)
 	assert_int_equal(text[10], 'x');
 }
 
+static void a_reader_that_has_stopped_is_not_waited_for(void **state)
+{
+	const struct live_view view = { .elapsed_ns = 1000000000 };
+	static char fill[65536], text[65536 + 16];
+	struct live live;
+	int fds[2];
+	ssize_t size;
+	FILE *out;
+
+	(void)state;
+	assert_int_equal(pipe(fds), 0);
+	out = fdopen(fds[1], "w");
+	assert_non_null(out);
+	live_init(&live, out);
+	fcntl(fds[1], F_SETFL, O_NONBLOCK);
+	while (write(fds[1], fill, sizeof(fill)) > 0)
+		;
+	fcntl(fds[1], F_SETFL, 0);
+	alarm(10); /* where it waits, for ever */
+	live_show(&live, &view);
+	alarm(0);
+	/* what was read makes room again */
+	fcntl(fds[0], F_SETFL, O_NONBLOCK);
+	while (read(fds[0], fill, sizeof(fill)) > 0)
+		;
+	live_show(&live, &view);
+	size = read(fds[0], text, sizeof(text) - 1);
+	assert_int_equal(size, 5);
+	text[size] = '\0';
+	assert_string_equal(text, "0:01\n");
+	fclose(out);
+	close(fds[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_counted_run_shows_progress_and_time_left),
 		cmocka_unit_test(an_endless_run_shows_the_time),
 		cmocka_unit_test(a_short_buffer_is_not_overrun),
+		cmocka_unit_test(a_reader_that_has_stopped_is_not_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
