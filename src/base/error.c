@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define MORE_DESCRIPTORS "`ulimit -n` is their limit"
+
 void printable(char *text)
 {
 	for (unsigned char *at = (unsigned char *)text; *at; at++)
@@ -65,7 +67,7 @@ int error_errno(struct error *err, int errnum, const char *format, ...)
 	set(err, STATUS_SYSTEM, format, args);
 	va_end(args);
 	add_errno(err, errnum);
-	return -1;
+	return errnum == EMFILE ? error_fix(err, MORE_DESCRIPTORS) : -1;
 }
 
 int error_fix(struct error *err, const char *format, ...)
@@ -119,6 +121,10 @@ int error_file(struct error *err, int errnum, const char *path, const char *form
 	case EDQUOT:
 		return error_fix(err, "make room in '%.*s', or name a file elsewhere", length,
 				 directory);
+	case EFBIG:
+		return error_fix(err, "`ulimit -f` is the limit of a file's size");
+	case EMFILE:
+		return error_fix(err, MORE_DESCRIPTORS);
 	default:
 		return error_fix(err, "name another file");
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <fcntl.h>
 #include <malloc.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -61,6 +62,8 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : "";
 
 	keep_standard_descriptors();
+	/* a file beyond `ulimit -f` is an error like a full disk, and not an end with nothing put back */
+	signal(SIGXFSZ, SIG_IGN);
 	/* fixed, so that large buffers go back to the system when freed: the real-time commands lock the rest */
 	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 	if (argc < 2) {

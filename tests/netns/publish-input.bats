@@ -67,6 +67,22 @@ teardown() {
 	[ "$(jq '[.. | .sent? | numbers] | max' "$work/report")" -gt 0 ]
 }
 
+@test "input: a file's limit ends the log, not the run; where not even the header fits it is an error" {
+	local limit
+
+	for limit in 2 8; do
+		publisher_status=0
+		(ulimit -f "$limit"; in_tx "$tsnpub" --iface vtx --cycle 1ms --count 1500 --quiet --log "$work/tx$limit.tsnlog" \
+			2>&1 >/dev/null | cat >"$work/err"; exit "${PIPESTATUS[0]}") || publisher_status=$?
+		cat "$work/err"
+		[ "$publisher_status" -eq $((limit == 2 ? 3 : 0)) ]
+		grep -q 'File too large (EFBIG); `ulimit -f` is the limit' "$work/err"
+		ls "$work"/*.tmp 2>/dev/null && false
+	done
+	[ ! -e "$work/tx2.tsnlog" ]
+	grep -q "stopped after 64 records: .*the run goes on without a log" "$work/err"
+}
+
 @test "input: a summary that cannot be written is an error, on both sides" {
 	local status=0
 

@@ -190,6 +190,15 @@ static void errors_are_one_printable_line(void **state)
 	assert_non_null(strstr(err.text, "; '.' is mounted read-only: name a file elsewhere"));
 	error_file(&err, EACCES, "/x", "log");
 	assert_non_null(strstr(err.text, "that this user may write, '/' is none"));
+	error_file(&err, EFBIG, "/x", "log");
+	assert_string_equal(err.text, "log: File too large (EFBIG); `ulimit -f` is the limit of a "
+				      "file's size");
+	error_file(&err, EMFILE, "/x", "log");
+	assert_string_equal(err.text,
+			    "log: Too many open files (EMFILE); `ulimit -n` is their limit");
+	error_errno(&err, EMFILE, "socket");
+	assert_string_equal(err.text,
+			    "socket: Too many open files (EMFILE); `ulimit -n` is their limit");
 	assert_int_equal(error_fix(&err, "%0600d", 7), -1);
 	assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
 	assert_int_equal(error_fix(&err, "more"), -1);
