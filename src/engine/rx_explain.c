@@ -40,7 +40,7 @@ static int take_stats(const struct nlmsghdr *answer, void *context)
 	return 0;
 }
 
-bool rx_nic_counts(const char *ifname, uint64_t *frames, uint64_t *missed)
+bool rx_nic_counts(int ifindex, uint64_t *frames, uint64_t *missed)
 {
 	struct error ignored = ERROR_INIT;
 	struct netlink *nl = netlink_open(NETLINK_ROUTE, &ignored);
@@ -54,8 +54,8 @@ bool rx_nic_counts(const char *ifname, uint64_t *frames, uint64_t *missed)
 	nlh = netlink_request(nl, RTM_GETLINK, 0);
 	info = mnl_nlmsg_put_extra_header(nlh, sizeof(*info));
 	info->ifi_family = AF_UNSPEC;
-	info->ifi_index = (int)if_nametoindex(ifname);
-	if (info->ifi_index)
+	info->ifi_index = ifindex;
+	if (ifindex)
 		netlink_talk(nl, nlh, take_stats, &counts);
 	netlink_close(nl);
 	*frames = counts.frames;
@@ -63,19 +63,22 @@ bool rx_nic_counts(const char *ifname, uint64_t *frames, uint64_t *missed)
 	return counts.known;
 }
 
-void rx_facts_gather(struct rx_facts *facts, uint64_t frames, uint64_t missed)
+void rx_facts_gather(struct rx_facts *facts, int ifindex, uint64_t frames, uint64_t missed)
 {
-	const char *ifname = facts->options->ifname;
+	char *ifname = facts->ifname;
 	struct error ignored = ERROR_INIT;
 	struct netlink *nl = netlink_open(NETLINK_ROUTE, &ignored);
 	struct ethtool *ethtool = ethtool_open(&ignored);
 	struct link_info link;
 	bool fixed;
 
-	facts->gone = !nl || link_get(nl, ifname, &link, &ignored);
+	facts->gone = !nl || !if_indextoname((unsigned int)ifindex, ifname) ||
+		      link_get(nl, ifname, &link, &ignored);
 	facts->up = !facts->gone && link.up;
 	facts->running = !facts->gone && link.running;
-	facts->nic_counts = rx_nic_counts(ifname, &facts->nic_frames, &facts->nic_missed);
+	if (facts->gone)
+		strcpy(ifname, facts->options->ifname);
+	facts->nic_counts = rx_nic_counts(ifindex, &facts->nic_frames, &facts->nic_missed);
 	if (!facts->gone && !facts->setup->xdp)
 		facts->foreign_program = xdp_program_on(link.index);
 	facts->nic_frames -= frames;
@@ -159,7 +162,7 @@ static void list_ethertypes(FILE *out, const struct rx_counters *c)
 void rx_explain_nothing(FILE *out, const struct rx_facts *facts)
 {
 	const struct rx_counters *c = &facts->counters;
-	const char *ifname = facts->options->ifname;
+	const char *ifname = facts->ifname;
 	uint64_t near = c->ignored_many + c->ignored_stream + c->ignored_run + c->too_short +
 			c->wrong_version + c->wrong_magic + c->wrong_ethertype +
 			facts->other_frames;
@@ -168,6 +171,8 @@ void rx_explain_nothing(FILE *out, const struct rx_facts *facts)
 		fprintf(out, "  %s no longer exists\n", ifname);
 		return;
 	}
+	if (strcmp(ifname, facts->options->ifname))
+		fprintf(out, "  %s is called %s now\n", facts->options->ifname, ifname);
 	if (!facts->up) {
 		fprintf(out, "  %s is down: `ip link set dev %s up`\n", ifname, ifname);
 		return;

@@ -21,6 +21,7 @@ struct rx_facts {
 	uint64_t socket_drops;
 	uint64_t other_frames; /* of user space's table: too many runs */
 	/* the interface */
+	char ifname[IFNAMSIZ]; /* as it is called now */
 	bool gone, up, running;
 	bool nic_counts; /* the following two are known */
 	uint64_t nic_frames, nic_missed; /* received and dropped by the NIC meanwhile */
@@ -31,10 +32,10 @@ struct rx_facts {
 };
 
 /* Frames and drops that the interface has counted so far. False: not known. */
-bool rx_nic_counts(const char *ifname, uint64_t *frames, uint64_t *missed);
+bool rx_nic_counts(int ifindex, uint64_t *frames, uint64_t *missed);
 
 /* Fills in what is to be known of the interface; `frames` and `missed` were read at the start. */
-void rx_facts_gather(struct rx_facts *facts, uint64_t frames, uint64_t missed);
+void rx_facts_gather(struct rx_facts *facts, int ifindex, uint64_t frames, uint64_t missed);
 
 /* Lines for each kind of frame that was not taken; nothing where all were. Indented by two. */
 void rx_explain_drops(FILE *out, const struct rx_facts *facts);

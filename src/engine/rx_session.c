@@ -61,7 +61,7 @@ struct session {
 	struct link_monitor *monitor;
 	struct rx_live live;
 	struct error err; /* of the log, from within the handler */
-	int signals;
+	int signals, ifindex;
 	int64_t start_ns, now_ns; /* CLOCK_MONOTONIC */
 	int64_t next_tick_ns, next_check_ns;
 	uint64_t taken; /* frames of ours, strays and duplicates too */
@@ -447,7 +447,8 @@ static int start(struct session *session, struct error *err)
 		return -1;
 	if (sync_guard_open(&options->sync, options->receiver.ifname, false, &session->sync, err))
 		return -1;
-	rx_nic_counts(options->receiver.ifname, &session->nic_frames, &session->nic_missed);
+	session->ifindex = link.index;
+	rx_nic_counts(link.index, &session->nic_frames, &session->nic_missed);
 	session->monitor = link_monitor_open(&link, err);
 	if (!session->monitor)
 		return -1;
@@ -526,7 +527,7 @@ static int summarise(struct session *session, struct error *err)
 	receiver_tick(session->receiver);
 	receiver_counters(session->receiver, &facts.counters);
 	facts.socket_drops = receiver_socket_drops(session->receiver);
-	rx_facts_gather(&facts, session->nic_frames, session->nic_missed);
+	rx_facts_gather(&facts, session->ifindex, session->nic_frames, session->nic_missed);
 	if (facts.counters.records_lost)
 		receiver_each_exact(session->receiver, correct, session);
 	total = rx_metrics_total(session->metrics, NULL);

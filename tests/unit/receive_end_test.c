@@ -373,9 +373,12 @@ static char *explain(const struct rx_facts *facts)
 
 static struct rx_facts facts_of_a_good_link(void)
 {
-	return (struct rx_facts){
-		.options = &wanted, .setup = &setup, .up = true, .running = true, .nic_counts = true
-	};
+	return (struct rx_facts){ .options = &wanted,
+				  .setup = &setup,
+				  .ifname = "eth9",
+				  .up = true,
+				  .running = true,
+				  .nic_counts = true };
 }
 
 #define assert_says(text, part)                                         \
@@ -392,8 +395,12 @@ static void nothing_is_explained(void **state)
 	assert_says(explain(&facts), "not a single frame came in at eth9");
 	facts.running = false;
 	assert_says(explain(&facts), "no carrier");
+	strcpy(facts.ifname, "lan1");
+	assert_says(explain(&facts), "eth9 is called lan1 now");
+	assert_says(explain(&facts), "lan1 has no carrier");
 	facts.up = false;
-	assert_says(explain(&facts), "ip link set dev eth9 up");
+	assert_says(explain(&facts), "ip link set dev lan1 up");
+	strcpy(facts.ifname, "eth9");
 	facts.gone = true;
 	assert_says(explain(&facts), "no longer exists");
 

@@ -135,6 +135,20 @@ stamping() {
 	[ "$receiver_status" -eq 1 ]
 }
 
+@test "timestamping is put back on a port that was renamed meanwhile" {
+	load_ports i226
+	start_receiver
+	[ "$(stamping)" = "0 1" ]
+	ip link set tsn1 down
+	ip link set tsn1 name lan1
+	kill -INT "$receiver"
+	finish_receiver
+	[ "$receiver_status" -eq 1 ]
+	grep -q "tsn1 is called lan1 now" "$out"
+	ip link set lan1 name tsn1
+	[ "$(stamping)" = "0 0" ]
+}
+
 @test "what ptp4l has switched on stays as it was" {
 	load_ports i226
 	hwstamp_ctl -i tsn1 -t 1 -r 12 >/dev/null
