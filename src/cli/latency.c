@@ -70,7 +70,8 @@ static void take_wake(void *context, const struct wake_record *record)
 	int64_t latency = record->wake - record->expected;
 
 	wake_metrics_add(&run->metrics, record);
-	histogram_add(&run->recent, latency, (uint64_t)record->seq, 0);
+	if (!run->request.quiet)
+		histogram_add(&run->recent, latency, (uint64_t)record->seq, 0);
 	if (!run->any) {
 		run->first = *record;
 		tracer_arm(&run->tracer);
@@ -137,7 +138,8 @@ static void collect(struct run *run)
 		}
 		now = clock_now_ns(CLOCK_MONOTONIC);
 		if (now >= next) {
-			show(run, now - start);
+			if (!run->request.quiet)
+				show(run, now - start);
 			latency_outputs_flush(&run->outputs);
 			next += NSEC_PER_SEC;
 			if (next <= now)

@@ -14,7 +14,7 @@
 struct options {
 	const char *cycle, *duration, *count, *cpu, *priority, *policy, *timer, *load;
 	const char *deadline, *sla, *log, *csv, *blame_over, *stop_over, *tracer, *baseline;
-	bool json, histogram, blame;
+	bool json, quiet, histogram, blame;
 };
 
 enum {
@@ -64,6 +64,7 @@ static const struct argp_option argp_options[] = {
 	{ "baseline", KEY_BASELINE, "FILE", 0, "compare with this log of an earlier run", 5 },
 	{ "histogram", KEY_HISTOGRAM, NULL, 0, "print the histogram as well", 5 },
 	{ "json", 'j', NULL, 0, "one JSON document", 5 },
+	{ "quiet", 'q', NULL, 0, "no live line: warnings and the summary only", 5 },
 	{ NULL, 0, NULL, 0, NULL, 0 },
 };
 
@@ -73,6 +74,7 @@ static const struct argument_place places[] = {
 	ARGUMENT_TEXT('n', struct options, count),
 	ARGUMENT_TEXT('C', struct options, cpu),
 	ARGUMENT_FLAG('j', struct options, json),
+	ARGUMENT_FLAG('q', struct options, quiet),
 	ARGUMENT_TEXT(KEY_PRIORITY, struct options, priority),
 	ARGUMENT_TEXT(KEY_POLICY, struct options, policy),
 	ARGUMENT_TEXT(KEY_TIMER, struct options, timer),
@@ -196,6 +198,7 @@ static int convert(const struct options *o, struct latency_request *request, str
 	s->start_delay_ns = o->load ? 500 * NSEC_PER_MSEC : 100 * NSEC_PER_MSEC;
 	request->blame = o->blame;
 	request->json = o->json;
+	request->quiet = o->quiet;
 	request->histogram = o->histogram;
 	request->tracing = o->tracer;
 	request->load = o->load;

@@ -17,7 +17,7 @@ struct latency_request {
 	double sla; /* share that must be in time; 0: all */
 	int64_t blame_over_ns; /* 0: follow the measured P99.9 */
 	int64_t stop_over_ns; /* 0: never */
-	bool blame, json, histogram, tracing;
+	bool blame, json, quiet, histogram, tracing;
 	enum tracer_kind tracer; /* with `tracing` */
 	const char *load, *log, *csv, *baseline; /* NULL: not asked for */
 };

@@ -71,7 +71,7 @@ static const struct argp_option options[] = {
 	  "look at frames that are so much later than the median (P99.9 so far)", 0 },
 	{ "log", 'l', "FILE", 0, "write a record of each frame", 0 },
 	{ "json", 'j', NULL, 0, "the summary as one JSON document", 0 },
-	{ "quiet", 'q', NULL, 0, "no live line", 0 },
+	{ "quiet", 'q', NULL, 0, "no live line: warnings and the summary only", 0 },
 	{ "ready-fd", OPTION_READY_FD, "N", OPTION_HIDDEN,
 	  "write a newline to this descriptor once frames are taken", 0 },
 	{ NULL, 0, NULL, 0, NULL, 0 },

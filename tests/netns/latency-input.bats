@@ -76,6 +76,15 @@ refused() { # STATUS TEXT ARGUMENT...: exit status, and one line on stderr that 
 	[ "$(jq '.latency.overhead_ns > 0' "$BATS_TEST_TMPDIR/json")" = true ]
 }
 
+@test "--quiet leaves warnings and the summary" {
+	# the live line comes after a second, and a wake-up is never early
+	"$TSNPUB" latency -n 3000 >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err"
+	grep -q 'wake-up(user)' "$BATS_TEST_TMPDIR/err"
+	"$TSNPUB" latency -n 1500 --quiet >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err"
+	! grep -v '^tsnpub: warning: ' "$BATS_TEST_TMPDIR/err" || false
+	grep -q '^Wake-ups' "$BATS_TEST_TMPDIR/out"
+}
+
 @test "the bar is in the log, and the report's verdict on it is the run's" {
 	# no wake-up is in time; all are, but for those slept through: three quarters of 2 s may be
 	for deadline in 1ns 10s; do
