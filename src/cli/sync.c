@@ -87,7 +87,7 @@ static int parse_choice(const char *what, const char *text, const char *first, c
 static int parse_one(int key, const char *arg, struct sync_options *o, struct error *err)
 {
 	uint64_t number;
-	bool flag;
+	bool flag = false;
 
 	switch (key) {
 	case 'i':

@@ -2,7 +2,6 @@
 #include "report/verdict.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 #include "base/units.h"
 #include "report/text.h"
@@ -44,9 +43,10 @@ static uint64_t late_of_all(const struct tx_stream *total, enum stamp_source sou
 	uint64_t without = c->missed + c->invalid + c->untimed;
 	uint64_t all = c->sent > without ? c->sent - without : 0;
 
-	if (stamped >= all)
+	if (stamped >= all || !stamped)
 		return c->late[source];
-	return (uint64_t)ceil((double)c->late[source] * ((double)all / (double)stamped));
+	/* rounded up, and in integers: a frame too many is more than all where all were late */
+	return (uint64_t)(((unsigned __int128)c->late[source] * all + stamped - 1) / stamped);
 }
 
 struct verdict verdict_of_tx(const struct tx_metrics *metrics, double sla)

@@ -94,6 +94,27 @@ static void one_stamp_in_n_speaks_for_all(void **state)
 	tx_metrics_free(metrics);
 }
 
+static void a_share_of_all_is_not_more_than_all(void **state)
+{
+	struct verdict v;
+
+	(void)state;
+	begin(100);
+	/* seven are stamped, all of these late: 29 of 29, and not 7 * 4.142... = 30 */
+	for (int i = 0; i < 29; i++)
+		add(TX_SENT, i < 7 ? 200 : INT64_MIN);
+	v = judge(0.5);
+	assert_int_equal(v.late, 29);
+	assert_int_equal(v.missed, 29);
+	tx_metrics_free(metrics);
+	begin(100);
+	/* one of three: 3.3 of ten, which is more than three */
+	for (int i = 0; i < 10; i++)
+		add(TX_SENT, i < 3 ? i ? 0 : 200 : INT64_MIN);
+	assert_int_equal(judge(0.5).late, 4);
+	tx_metrics_free(metrics);
+}
+
 static void frames_of_an_untrusted_clock_are_not_judged(void **state)
 {
 	struct verdict v;
@@ -199,6 +220,7 @@ int main(void)
 		cmocka_unit_test(what_was_not_sent_or_late_is_missed),
 		cmocka_unit_test(without_a_bar_nothing_is_judged),
 		cmocka_unit_test(one_stamp_in_n_speaks_for_all),
+		cmocka_unit_test(a_share_of_all_is_not_more_than_all),
 		cmocka_unit_test(frames_of_an_untrusted_clock_are_not_judged),
 		cmocka_unit_test(it_is_told_in_one_line),
 		cmocka_unit_test(what_is_not_known_is_told),

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <linux/netlink.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -27,7 +28,8 @@ ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
 	if (got <= 0 || flags & MSG_PEEK || msg->msg_iovlen != 1 ||
 	    (size_t)got > msg->msg_iov->iov_len || !from || from->nl_family != AF_NETLINK)
 		return got;
-	for (h = msg->msg_iov->iov_base; NLMSG_OK(h, left); h = NLMSG_NEXT(h, left)) {
+	for (h = msg->msg_iov->iov_base; left > 0 && NLMSG_OK(h, (uint32_t)left);
+	     h = NLMSG_NEXT(h, left)) {
 		const struct nlmsgerr *answer = NLMSG_DATA(h);
 
 		if (h->nlmsg_type == NLMSG_ERROR && h->nlmsg_len >= NLMSG_LENGTH(sizeof(*answer)) &&
