@@ -4,7 +4,7 @@
 # make check      installs what tests need, builds, runs all tests under prove
 # make lab        a shell in the laboratory VM
 # make bench      speed, as ratios against other tools in the same run
-# make install    PREFIX=/usr/local DESTDIR=
+# make install    PREFIX=/usr/local DESTDIR=; make uninstall takes it back
 # make CROSS_COMPILE=aarch64-linux-gnu-    builds build/aarch64/tsnpub
 
 CROSS_COMPILE ?=
@@ -46,6 +46,7 @@ TOOLS := $(patsubst %.c,$(BUILD)/tools/%,$(notdir $(filter-out %.bpf.c,$(wildcar
 PRELOADS := $(patsubst %.c,$(BUILD)/tools/%.so,$(notdir $(wildcard tests/bench/preload/*.c tests/vm/preload/*.c)))
 MAN_PAGES := $(patsubst man/%.scd,$(BUILD)/man/%,$(wildcard man/*.scd))
 NETNS_TESTS := $(wildcard tests/netns/*.bats)
+CONFIGS := $(patsubst configs/%,%,$(wildcard configs/*.* configs/*/*.*))
 
 all: $(BUILD)/tsnpub
 
@@ -146,13 +147,24 @@ bench:
 lint:
 	tests/lint
 
+# the units start the program that was installed with them
 install: all man
-	install -D -m 755 $(BUILD)/tsnpub $(DESTDIR)$(PREFIX)/bin/tsnpub
-	for page in $(MAN_PAGES); do \
-		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; \
+	install -D -m 755 $(BUILD)/tsnpub "$(DESTDIR)$(PREFIX)/bin/tsnpub"
+	for page in $(MAN_PAGES:$(BUILD)/man/%=%); do \
+		install -D -m 644 $(BUILD)/man/$$page "$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$page" || exit 1; \
 	done
-	for config in $$(cd configs && find . -type f); do \
-		install -D -m 644 configs/$$config $(DESTDIR)$(PREFIX)/share/tsnpub/configs/$$config || exit 1; \
+	for config in $(CONFIGS); do \
+		install -D -m 644 configs/$$config "$(DESTDIR)$(PREFIX)/share/tsnpub/configs/$$config" || exit 1; \
+	done
+	sed -i 's|/usr/local/bin/tsnpub|$(PREFIX)/bin/tsnpub|' "$(DESTDIR)$(PREFIX)"/share/tsnpub/configs/systemd/*.service
+
+# all that `make install` with the same PREFIX and DESTDIR has put there, and nothing else
+uninstall:
+	rm -f "$(DESTDIR)$(PREFIX)/bin/tsnpub"
+	for page in $(MAN_PAGES:$(BUILD)/man/%=%); do rm -f "$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$page"; done
+	for config in $(CONFIGS); do rm -f "$(DESTDIR)$(PREFIX)/share/tsnpub/configs/$$config"; done
+	for directory in /configs/systemd /configs ''; do \
+		rmdir "$(DESTDIR)$(PREFIX)/share/tsnpub$$directory" 2>/dev/null || true; \
 	done
 
 clean:
@@ -162,6 +174,6 @@ clean:
 # of what is compiled alone: the laboratory's guest beside it has directories of such names
 -include $(shell find $(BUILD)/obj $(BUILD)/unit $(BUILD)/tools -type f -name '*.d' 2>/dev/null)
 
-.PHONY: all units tools man unit sanitized sanitize netns fuzz deps demo check check-only bench lint install clean
+.PHONY: all units tools man unit sanitized sanitize netns fuzz deps demo check check-only bench lint install uninstall clean
 .SECONDARY:
 .DELETE_ON_ERROR:

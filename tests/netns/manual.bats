@@ -88,3 +88,24 @@ short_described() {
 	run "$tsnpub" -i
 	[ "$status" -eq 2 ] && [ "${#lines[@]}" -eq 1 ]
 }
+
+@test "make install: program, pages and configurations below DESTDIR and PREFIX; make uninstall leaves none of them" {
+	top=$BATS_TEST_DIRNAME/../..
+	at="$BATS_TEST_TMPDIR/a place"
+	# of a make that runs this test, none of its own
+	make() { env -u MAKEFLAGS -u MAKELEVEL make -s -C "$top" "$@" PREFIX=/opt/tsn DESTDIR="$at"; }
+	make install
+	[ "$("$at/opt/tsn/bin/tsnpub" --version)" = "$("$tsnpub" --version)" ]
+	for page in "$man"/*.scd; do
+		name=$(basename "$page" .scd)
+		[ -s "$at/opt/tsn/share/man/man${name##*.}/$name" ]
+	done
+	diff <(cd "$top/configs" && find . -type f | sort) <(cd "$at/opt/tsn/share/tsnpub/configs" && find . -type f | sort)
+	# the units start the program that was installed
+	grep -q '^ExecStart=/opt/tsn/bin/tsnpub ' "$at"/opt/tsn/share/tsnpub/configs/systemd/tsnpub-tai@.service
+	! grep -r /usr/local "$at/opt/tsn/share" || false
+	touch "$at/opt/tsn/share/man/man1/other.1"
+	make uninstall
+	[ "$(cd "$at" && find . -type f)" = ./opt/tsn/share/man/man1/other.1 ]
+	[ ! -e "$at/opt/tsn/share/tsnpub" ]
+}
