@@ -34,7 +34,9 @@ static void help(FILE *out)
 	      out);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
-	fputs("\n`tsnpub COMMAND --help` lists the options of a command.\n", out);
+	fputs("\n`tsnpub COMMAND --help` lists the options of a command; `man tsnpub` tells "
+	      "more.\n",
+	      out);
 }
 
 /* A full disk must not look like success. */
@@ -57,10 +59,23 @@ static void keep_standard_descriptors(void)
 			_exit(STATUS_SYSTEM);
 }
 
+/* `tsnpub help COMMAND` is `tsnpub COMMAND --help`. */
+static void turn_help_round(int argc, char **argv)
+{
+	static char option[] = "--help";
+
+	if (argc < 3 || strcmp(argv[1], "help"))
+		return;
+	memmove(&argv[1], &argv[2], (size_t)(argc - 2) * sizeof(*argv));
+	argv[argc - 1] = option;
+}
+
 int main(int argc, char **argv)
 {
-	const char *name = argc > 1 ? argv[1] : "";
+	const char *name;
 
+	turn_help_round(argc, argv);
+	name = argc > 1 ? argv[1] : "";
 	keep_standard_descriptors();
 	/* a file beyond `ulimit -f` is an error like a full disk, and not an end with nothing put back */
 	signal(SIGXFSZ, SIG_IGN);
@@ -70,7 +85,8 @@ int main(int argc, char **argv)
 		help(stderr);
 		return STATUS_INPUT;
 	}
-	if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
+	if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "-?") ||
+	    !strcmp(name, "help")) {
 		help(stdout);
 		return printed();
 	}

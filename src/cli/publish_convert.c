@@ -117,12 +117,12 @@ static int convert_iface(struct conversion *c)
 
 	if (!text && !c->alone)
 		return error_input(
-			c->err, "--iface: which interface? `ip link` lists them (tsnpub --help)");
+			c->err,
+			"--iface: which interface? `ip link` lists them (`tsnpub publish --help`)");
 	snprintf(p->ifname, sizeof(p->ifname), "%s", text ? text : "");
 	if (!given(c, PUBLISH_CYCLE))
-		return error_input(
-			c->err,
-			"--cycle: how long is a cycle? Such as --cycle 250us (tsnpub --help)");
+		return error_input(c->err, "--cycle: how long is a cycle? Such as --cycle 250us "
+					   "(`tsnpub publish --help`)");
 	return duration(c, PUBLISH_CYCLE, CYCLE_MIN_NS, CYCLE_MAX_NS, &p->cycle_ns);
 }
 

@@ -7,7 +7,6 @@
 #include "cli/command.h"
 #include "cli/schedule_command.h"
 #include "report/output.h"
-#include "report/output.h"
 
 static const struct subcommand {
 	const char *name;
@@ -49,6 +48,10 @@ int cmd_schedule(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "-?")) {
 		help(stdout);
+		return output_stdout_done(&err) ? error_report(&err) : STATUS_GOOD;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		puts("tsnpub " TSNPUB_VERSION);
 		return output_stdout_done(&err) ? error_report(&err) : STATUS_GOOD;
 	}
 	for (size_t i = 0; i < COUNT; i++) {

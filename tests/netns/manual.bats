@@ -63,6 +63,7 @@ short_described() {
 			run "$tsnpub" $command $help
 			[ "$status" -eq 0 ] && [[ $output == "Usage: tsnpub $command "* ]]
 		done
+		diff <("$tsnpub" help $command) <("$tsnpub" $command --help)
 		run "$tsnpub" $command --version
 		[ "$status" -eq 0 ] && [[ $output == "tsnpub "[0-9]* ]]
 		status=0
@@ -74,6 +75,12 @@ short_described() {
 		"$tsnpub" $words >/dev/full 2>"$BATS_TEST_TMPDIR/err" || status=$?
 		[ "$status" -eq 3 ] && grep -q "cannot write to stdout: No space left" "$BATS_TEST_TMPDIR/err"
 	done
+	run "$tsnpub" help nonsense
+	[ "$status" -eq 2 ] && [ "$output" = "tsnpub: unknown command 'nonsense'; \`tsnpub --help\` lists them" ]
+	run "$tsnpub" schedule --version
+	[ "$status" -eq 0 ] && [[ $output == "tsnpub "[0-9]* ]]
+	run "$tsnpub" -?
+	[ "$status" -eq 0 ] && [[ $output == "Usage: tsnpub [COMMAND] "* ]]
 	run "$tsnpub" nonsense
 	[ "$status" -eq 2 ]
 	[ "$output" = "tsnpub: unknown command 'nonsense'; \`tsnpub --help\` lists them" ]
