@@ -4,13 +4,30 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/units.h"
 
-#define BAR 20
+#define BAR_MAX 20
+
+/* How much of it is shown. The widest that fits is taken. */
+struct layout {
+	int bar; /* cells */
+	bool cycle, brief; /* brief: of a figure P99 and maximum alone */
+	size_t figures; /* at most */
+};
+
+static const struct layout layouts[] = {
+	{ BAR_MAX, true, false, SIZE_MAX },
+	{ 8, false, false, SIZE_MAX },
+	{ 8, false, true, SIZE_MAX },
+	{ 8, false, false, 1 },
+	{ 8, false, true, 1 },
+	{ 0, false, true, 1 },
+};
 
 struct text {
 	char *start;
@@ -75,7 +92,7 @@ static double progress(const struct live_view *v)
 	return share < 0.0 ? 0.0 : share > 1.0 ? 1.0 : share;
 }
 
-static void add_progress(struct text *t, const struct live_view *v, bool bar)
+static void add_progress(struct text *t, const struct live_view *v, bool terminal, int bar)
 {
 	double share = progress(v);
 
@@ -84,15 +101,18 @@ static void add_progress(struct text *t, const struct live_view *v, bool bar)
 		return;
 	}
 	if (bar) {
-		char cells[BAR + 1];
+		char cells[BAR_MAX + 1];
 
-		for (int i = 0; i < BAR; i++)
-			cells[i] = (double)i < share * BAR ? '#' : '-';
-		cells[BAR] = '\0';
-		add(t, "[%s] %3d%% ", cells, (int)(share * 100.0));
-	} else {
+		for (int i = 0; i < bar; i++)
+			cells[i] = (double)i < share * bar ? '#' : '-';
+		cells[bar] = '\0';
+		add(t, "[%s] ", cells);
+	}
+	if (!terminal) {
 		add_clock(t, v->elapsed_ns);
 		add(t, " %d%% ", (int)(share * 100.0));
+	} else {
+		add(t, "%3d%% ", (int)(share * 100.0));
 	}
 	if (share > 0.0)
 		add_clock(t, (int64_t)((double)v->elapsed_ns * (1.0 - share) / share));
@@ -101,12 +121,12 @@ static void add_progress(struct text *t, const struct live_view *v, bool bar)
 	add(t, " left");
 }
 
-static void add_figure(struct text *t, const struct live_figure *f)
+static void add_figure(struct text *t, const struct live_figure *f, bool brief)
 {
 	static const size_t shown[] = { 0, 2, 3 }; /* P50, P99, P99.9 */
 
 	add(t, "  %s(%s)", f->name, source_name(f->source));
-	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
+	for (size_t i = brief ? 1 : 0; i < (brief ? 2 : sizeof(shown) / sizeof(shown[0])); i++) {
 		const struct percentile *p = &percentiles[shown[i]];
 		int64_t value;
 
@@ -119,28 +139,45 @@ static void add_figure(struct text *t, const struct live_figure *f)
 	add_time(t, f->histogram->max);
 }
 
-void live_format(const struct live_view *v, bool terminal, size_t width, char *text, size_t size)
+static size_t format(const struct live_view *v, bool terminal, const struct layout *layout,
+		     char *text, size_t size)
 {
 	struct text t = { text, size, 0 };
 	char cycle[DURATION_TEXT];
+	size_t figures = 0;
 
 	*text = '\0';
-	add_progress(&t, v, terminal);
-	if (v->cycle_ns)
+	add_progress(&t, v, terminal, terminal ? layout->bar : 0);
+	if (v->cycle_ns && layout->cycle)
 		add(&t, "  cycle %s", format_duration(v->cycle_ns, cycle));
 	for (size_t i = 0; i < v->counter_count; i++)
 		add(&t, "  %s %" PRIu64, v->counters[i].name, v->counters[i].value);
-	for (size_t i = 0; i < v->figure_count; i++)
-		if (v->figures[i].histogram && v->figures[i].histogram->count)
-			add_figure(&t, &v->figures[i]);
-	if (width && t.used > width)
-		text[width] = '\0';
+	for (size_t i = 0; i < v->figure_count && figures < layout->figures; i++)
+		if (v->figures[i].histogram && v->figures[i].histogram->count) {
+			add_figure(&t, &v->figures[i], layout->brief);
+			figures++;
+		}
+	return t.used;
+}
+
+void live_format(const struct live_view *v, bool terminal, size_t width, char *text, size_t size)
+{
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
+		if (format(v, terminal, &layouts[i], text, size) <= width || !width)
+			return;
+	/* behind a word, for a number cut short is another number */
+	while (width && (text[width] != ' ' || text[width - 1] == ' '))
+		width--;
+	text[width] = '\0';
 }
 
 void live_init(struct live *live, FILE *out)
 {
+	const char *kind = getenv("TERM");
+
 	live->out = out;
-	live->terminal = isatty(fileno(out));
+	/* one that cannot overwrite a line gets plain ones, as a file does */
+	live->terminal = isatty(fileno(out)) && kind && *kind && strcmp(kind, "dumb") != 0;
 	live->open = false;
 }
 
@@ -165,7 +202,7 @@ void live_show(struct live *live, const struct live_view *view)
 		fflush(live->out);
 		return;
 	}
-	if (ioctl(fileno(live->out), TIOCGWINSZ, &window) || window.ws_col < 20)
+	if (ioctl(fileno(live->out), TIOCGWINSZ, &window) || window.ws_col < 2)
 		window.ws_col = 80;
 	/* one column less: a full line would wrap and could not be overwritten */
 	live_format(view, true, window.ws_col - 1U, text, sizeof(text));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The line that is shown once a second while something runs: on a terminal one line that is
- * overwritten, with a progress bar and the time left where the length is known; plain lines elsewhere.
+ * overwritten, with a progress bar and the time left where the length is known; plain lines elsewhere, and on a terminal
+ * of which TERM says that it cannot overwrite (dumb).
  */
 #ifndef REPORT_LIVE_H
 #define REPORT_LIVE_H
@@ -50,7 +51,10 @@ void live_show(struct live *live, const struct live_view *view);
 /* Ends the line that stands on the terminal: before other messages, and at the end. */
 void live_end(struct live *live);
 
-/* The line's text alone (tests). `width` cuts it; 0: no limit. */
+/*
+ * The line's text alone (tests). `width`: what does not fit is left out, the bar and the smaller figures first; 0: no
+ * limit.
+ */
 void live_format(const struct live_view *view, bool terminal, size_t width, char *text,
 		 size_t size);
 
