@@ -45,6 +45,13 @@ static const char *given(struct conversion *c, enum publish_option option)
 	return text;
 }
 
+/* The command line wins: what the file says of `option` means nothing under what the line says of another one. */
+static bool is_overruled(const struct conversion *c, enum publish_option option,
+			 enum publish_option by)
+{
+	return !c->line->value[option] && c->line->value[by];
+}
+
 static int duration(struct conversion *c, enum publish_option option, int64_t min, int64_t max,
 		    int64_t *value)
 {
@@ -91,8 +98,11 @@ static int convert_length(struct conversion *c)
 	p->cycles = UINT64_MAX;
 	if (!c->alone && given(c, PUBLISH_COUNT) && given(c, PUBLISH_DURATION)) {
 		/* the command line wins over the file, but two of one place contradict each other */
-		if (!c->line->value[PUBLISH_COUNT] == !c->line->value[PUBLISH_DURATION])
-			return error_input(c->err, "--count and --duration: give one of them");
+		if (!c->line->value[PUBLISH_COUNT] == !c->line->value[PUBLISH_DURATION]) {
+			given(c, PUBLISH_COUNT);
+			return error_input(c->err, "%s and %sduration: give one of them", c->what,
+					   c->line->value[PUBLISH_COUNT] ? "--" : "");
+		}
 	}
 	if (number(c, PUBLISH_COUNT, 1, UINT64_MAX - 1, &count) < 0 ||
 	    duration(c, PUBLISH_DURATION, 1, DURATION_MAX_NS, &time) < 0)
@@ -210,6 +220,8 @@ static int convert_realtime(struct conversion *c)
 		return -1;
 	p->realtime.priority = (int)priority;
 	text = given(c, PUBLISH_CPU);
+	if (p->realtime.policy == REALTIME_DEADLINE && is_overruled(c, PUBLISH_CPU, PUBLISH_POLICY))
+		text = NULL;
 	/* a file of a larger machine may name one that is not here */
 	if (c->alone)
 		return text && parse_number(c->what, text, 0, CPU_SETSIZE - 1, &cpu, c->err) < 0
@@ -233,6 +245,8 @@ static int convert_switches(struct conversion *c)
 	if (flag(c, PUBLISH_BLAME, &request->blame) < 0 ||
 	    duration(c, PUBLISH_BLAME_OVER, 1, CYCLE_MAX_NS, &request->blame_over_ns) < 0)
 		return -1;
+	if (!request->blame && is_overruled(c, PUBLISH_BLAME_OVER, PUBLISH_BLAME))
+		request->blame_over_ns = 0;
 	if (request->blame_over_ns && !request->blame && !c->alone)
 		return error_input(c->err, "%s goes with --blame", c->what);
 	return flag(c, PUBLISH_APPLY, &request->apply) < 0
@@ -434,7 +448,8 @@ static int check_together(struct conversion *c)
 				   "never sleep; 20us to 100us do",
 				   c->what, text, cycle);
 	text = given(c, PUBLISH_RT_PRIORITY);
-	if (text && p->realtime.policy != REALTIME_FIFO && p->realtime.policy != REALTIME_RR)
+	if (text && p->realtime.policy != REALTIME_FIFO && p->realtime.policy != REALTIME_RR &&
+	    !is_overruled(c, PUBLISH_RT_PRIORITY, PUBLISH_POLICY))
 		return error_input(c->err,
 				   "%s %.32s: only --policy fifo and rr have a priority; leave it "
 				   "out, or use one of them",
@@ -447,7 +462,8 @@ static int check_together(struct conversion *c)
 				   c->what);
 	}
 	text = given(c, PUBLISH_TIMESTAMP_EVERY);
-	if (text && !p->stamps_auto && !p->stamps)
+	if (text && !p->stamps_auto && !p->stamps &&
+	    !is_overruled(c, PUBLISH_TIMESTAMP_EVERY, PUBLISH_TIMESTAMPS))
 		return error_input(
 			c->err,
 			"%s %.32s: with --timestamps none there are no stamps; leave one "

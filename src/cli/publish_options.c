@@ -2,6 +2,7 @@
 #include "cli/publish_options.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,7 @@ bool publish_option_is_flag(enum publish_option option)
 
 #define KEY_FIRST 0x100
 #define KEY_CONFIG (KEY_FIRST + PUBLISH_OPTIONS)
+#define KEY_NO (KEY_CONFIG + 1) /* --no-json, and the other flags */
 
 static const char *const groups[] = {
 	NULL,
@@ -99,8 +101,23 @@ static const char *const groups[] = {
 	"Stamps, bars and results:",
 };
 
-/* titles, options, --stream, --config, end */
-static struct argp_option argp_options[PUBLISH_OPTIONS + 10];
+/* titles, options, flags that take back those of a file, --stream, --config, end */
+static struct argp_option argp_options[2 * PUBLISH_OPTIONS + 10];
+
+/* Hidden: without a file they say what is so anyway. */
+static void add_negations(unsigned *n)
+{
+	static char names[PUBLISH_OPTIONS][24];
+
+	for (int i = 0; i < PUBLISH_OPTIONS; i++) {
+		if (!publish_option_is_flag((enum publish_option)i))
+			continue;
+		snprintf(names[i], sizeof(names[i]), "no-%s", options[i].name);
+		argp_options[(*n)++] = (struct argp_option){ .name = names[i],
+							     .key = KEY_NO + i,
+							     .flags = OPTION_HIDDEN };
+	}
+}
 
 __attribute__((constructor)) static void build_argp_options(void)
 {
@@ -134,6 +151,7 @@ __attribute__((constructor)) static void build_argp_options(void)
 				       "phase, size, frames (a cycle); may be repeated",
 			};
 	}
+	add_negations(&n);
 }
 
 int publish_parse_stream(char *text, struct stream_yaml *stream, struct error *err)
@@ -213,6 +231,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			    "commands",
 			    arg);
 		return EINVAL;
+	}
+	if (key >= KEY_NO && key < KEY_NO + PUBLISH_OPTIONS) {
+		line->texts.value[key - KEY_NO] = "false";
+		return 0;
 	}
 	for (int i = 0; i < PUBLISH_OPTIONS; i++)
 		if (key == KEY_FIRST + i || (key && key == options[i].key))

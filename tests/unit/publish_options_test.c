@@ -304,6 +304,52 @@ static void the_line_mends_what_does_not_go_together(void **state)
 	}
 }
 
+/* What the file says of an option that the line takes the ground away from is passed over, unless the line says it too. */
+static void the_line_wins_over_what_goes_with_something_else(void **state)
+{
+	static const struct {
+		const char *line, *file, *again;
+	} cases[] = {
+		{ "--timestamps none", "timestamp-every: 5\n", "--timestamp-every 5" },
+		{ "--policy other", "rt-priority: 50\n", "--rt-priority 50" },
+		{ "--policy deadline", "cpu: 0\n", "--cpu 0" },
+		{ "--policy deadline", "cpu: 1000\n", "--cpu 0" },
+		{ "--no-blame", "blame: true\nblame-over: 50us\n", "--blame-over 50us" },
+		{ "--policy deadline --no-blame", "blame: true\n", "--blame" },
+	};
+	const struct publisher_options *p = &request.publisher;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char given[128], file[128];
+
+		snprintf(given, sizeof(given), "-i eth0 %s", cases[i].line);
+		snprintf(file, sizeof(file), "cycle: 1ms\n%s", cases[i].file);
+		if (convert(given, file))
+			fail_msg("'%s' '%s': %s", given, file, err.text);
+		assert_int_equal(p->realtime.cpu, REALTIME_CPU_ANY);
+		assert_false(request.blame);
+		assert_int_equal(request.blame_over_ns, 0);
+		done();
+		snprintf(given, sizeof(given), "-i eth0 %s %s", cases[i].line, cases[i].again);
+		assert_int_equal(convert(given, file), -1);
+		done();
+	}
+	assert_int_equal(
+		convert("-i eth0 --no-json --no-quiet --no-strict --no-apply",
+			"cycle: 1ms\njson: true\nquiet: true\nstrict: true\napply: true\n"),
+		0);
+	assert_false(request.json || request.quiet || p->strict || request.apply);
+	done();
+	/* the last word counts */
+	assert_int_equal(convert("-i eth0 --no-json -j", "cycle: 1ms\n"), 0);
+	assert_true(request.json);
+	done();
+	assert_int_equal(convert("-i eth0", "cycle: 1ms\ncount: 7\nduration: 1s\n"), -1);
+	assert_string_equal(err.text, "f.yaml: line 2: count and duration: give one of them");
+	done();
+}
+
 static void as_many_streams_as_there_may_be(void **state)
 {
 	static char file[STREAMS_MAX * 64];
@@ -331,6 +377,7 @@ int main(void)
 		cmocka_unit_test(the_line_wins_over_the_file),
 		cmocka_unit_test(wrong_values_are_named_with_place_reason_and_fix),
 		cmocka_unit_test(the_line_mends_what_does_not_go_together),
+		cmocka_unit_test(the_line_wins_over_what_goes_with_something_else),
 		cmocka_unit_test(as_many_streams_as_there_may_be),
 	};
 
