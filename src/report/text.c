@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -14,7 +15,8 @@ char *format_share(uint64_t part, uint64_t whole, char buffer[SHARE_TEXT])
 {
 	double share = whole ? 100.0 * (double)part / (double)whole : 0.0;
 
-	snprintf(buffer, SHARE_TEXT, "%.4g %%", share);
+	/* all but a few of millions are not all */
+	snprintf(buffer, SHARE_TEXT, "%.*g %%", part < whole && share > 99.99 ? 12 : 4, share);
 	return buffer;
 }
 
@@ -200,6 +202,33 @@ void text_print_tx(FILE *out, const struct tx_metrics *m)
 	tx_stream_free(total);
 }
 
+static int more_first(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? 1 : *x > *y ? -1 : 0;
+}
+
+/*
+ * Where there are more streams than lines, those with most frames are listed: forged ones have few. Returns the least number of
+ * frames of a listed one; of those that have just as many `ties` have a line.
+ */
+static uint64_t listed_from(const struct rx_metrics *m, size_t *ties)
+{
+	uint64_t frames[METRICS_STREAMS];
+
+	*ties = STREAM_LINES;
+	if (m->count <= STREAM_LINES)
+		return 0;
+	for (size_t i = 0; i < m->count; i++)
+		frames[i] = m->streams[i]->frames;
+	qsort(frames, m->count, sizeof(*frames), more_first);
+	for (*ties = 1;
+	     *ties < STREAM_LINES && frames[STREAM_LINES - 1 - *ties] == frames[STREAM_LINES - 1];)
+		++*ties;
+	return frames[STREAM_LINES - 1];
+}
+
 static void print_rx_stream(FILE *out, const struct rx_stream *s)
 {
 	struct rx_counts c = rx_stream_counts(s);
@@ -229,10 +258,12 @@ void text_print_rx(FILE *out, const struct rx_metrics *m)
 	struct figure figures[FIGURES_MAX];
 	struct rx_stream *total = rx_metrics_total(m, NULL);
 	struct rx_counts c;
-	uint64_t expected;
+	uint64_t expected, least;
+	size_t ties;
 
 	if (!total)
 		return;
+	least = listed_from(m, &ties);
 	c = rx_stream_counts(total);
 	expected = rx_expected(&c);
 	fputs("Received\n", out);
@@ -256,12 +287,17 @@ void text_print_rx(FILE *out, const struct rx_metrics *m)
 	text_print_figures(out, figures, figures_of_rx(total, false, figures));
 	if (m->count > 1)
 		fprintf(out, "\n  %-8s %6s %11s %9s %9s %9s  %-4s %12s %12s %12s\n", "run",
-			"stream", "frames", "lost", "duplicate", "reordered", "src", "latency P50",
+			"stream", "frames", "lost", "duplicate", "reordered", "src", "lat. P50 ns",
 			"P99 ns", "max ns");
-	for (size_t i = 0; m->count > 1 && i < m->count && i < STREAM_LINES; i++)
-		print_rx_stream(out, m->streams[i]);
+	for (size_t i = 0; m->count > 1 && i < m->count; i++) {
+		uint64_t frames = m->streams[i]->frames;
+
+		if (frames > least || (frames == least && ties && ties--))
+			print_rx_stream(out, m->streams[i]);
+	}
 	if (m->count > STREAM_LINES)
-		fprintf(out, "  and %zu more: --json has all\n", m->count - STREAM_LINES);
+		fprintf(out, "  and %zu more, with fewer frames or as many: --json has all\n",
+			m->count - STREAM_LINES);
 	rx_stream_free(total);
 }
 

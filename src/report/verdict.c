@@ -20,11 +20,12 @@ void verdict_finish(struct verdict *v, int64_t deadline_ns, double sla)
 		v->unjudged = 0;
 	if (v->unjudged > v->due - v->missed)
 		v->unjudged = v->due - v->missed;
-	v->judged = v->due && (deadline_ns || sla > 0);
+	v->judged = deadline_ns || sla > 0;
 	v->miss_rate = v->due ? (double)v->missed / (double)v->due : 0.0;
 	v->required = sla > 0 ? sla : 1.0;
-	v->met = allowed(v, v->missed + v->unjudged);
-	v->known = v->met || !allowed(v, v->missed);
+	/* of nothing nothing is proven */
+	v->met = v->due && allowed(v, v->missed + v->unjudged);
+	v->known = v->due && (v->met || !allowed(v, v->missed));
 }
 
 const char *verdict_word(const struct verdict *v)
@@ -104,12 +105,31 @@ static void print_limit(FILE *out, const struct verdict_limit *limit)
 	else
 		fputs("no deadline", out);
 	if (limit->sla > 0)
-		fprintf(out, ", %.6g %%", 100.0 * limit->sla);
+		fprintf(out, ", %.12g %%", 100.0 * limit->sla);
 }
 
 static bool has_limit(const struct verdict_limit *limit)
 {
 	return limit->deadline_ns || limit->sla > 0;
+}
+
+static void print_share(FILE *out, const struct verdict *v)
+{
+	char share[SHARE_TEXT];
+	double in_time;
+
+	fprintf(out, "\nVerdict: %s: %" PRIu64 " of %" PRIu64 " not in time (%s)",
+		!v->known ? "NOT KNOWN"
+		: v->met  ? "met"
+			  : "MISSED",
+		v->missed, v->due, format_share(v->missed, v->due, share));
+	if (v->unjudged)
+		fprintf(out, ", %" PRIu64 " not judged (%s: clock not in sync, or no stamp)",
+			v->unjudged, format_share(v->unjudged, v->due, share));
+	in_time = 100.0 * ((double)(v->due - v->missed - v->unjudged) / (double)v->due);
+	/* all but one of millions are not all */
+	fprintf(out, ", %.*g %% in time, demanded %.12g %%\n", in_time > 99 ? 12 : 6, in_time,
+		100.0 * v->required);
 }
 
 void verdict_print(FILE *out, const struct verdict *v)
@@ -119,21 +139,13 @@ void verdict_print(FILE *out, const struct verdict *v)
 		[LIMIT_TX_LOG] = "from the sender's log",
 		[LIMIT_WAKE_LOG] = "from the log",
 	};
-	char share[SHARE_TEXT];
 
 	if (!v->judged)
 		return;
-	fprintf(out, "\nVerdict: %s: %" PRIu64 " of %" PRIu64 " not in time (%s)",
-		!v->known ? "NOT KNOWN"
-		: v->met  ? "met"
-			  : "MISSED",
-		v->missed, v->due, format_share(v->missed, v->due, share));
-	if (v->unjudged)
-		fprintf(out, ", %" PRIu64 " not judged (%s: clock not in sync, or no stamp)",
-			v->unjudged, format_share(v->unjudged, v->due, share));
-	fprintf(out, ", %.6g %% in time, demanded %.6g %%\n",
-		100.0 * ((double)(v->due - v->missed - v->unjudged) / (double)v->due),
-		100.0 * v->required);
+	if (v->due)
+		print_share(out, v);
+	else
+		fputs("\nVerdict: NOT KNOWN: there is nothing to judge\n", out);
 	if (!has_limit(&v->limit) || v->limit.from == LIMIT_OPTIONS)
 		return;
 	fprintf(out, "  limit %s: ", from[v->limit.from]);

@@ -36,8 +36,8 @@ struct verdict_limit {
 };
 
 struct verdict {
-	bool judged; /* a deadline or an SLA was set, and there is something to judge */
-	bool known; /* met or missed, whatever was not judged: else `met` is false */
+	bool judged; /* a deadline or an SLA was set */
+	bool known; /* met or missed, whatever was not judged: else, and where nothing was due, `met` is false */
 	uint64_t due;
 	uint64_t missed; /* late, lost, or not sent */
 	uint64_t late; /* of them, late */

@@ -77,3 +77,14 @@ judged() {
 	$makelog --tx tx --rx rx --frames 1000 --unsynced 100 --rx-sla 1000000000
 	judged '[.is, .unjudged]' '["met",0]' 0 rx tx
 }
+
+@test "of a log without a frame nothing is proven" {
+	$makelog --tx tx --rx rx --frames 1000 --rx-deadline 500000
+	head -c 4096 rx >none
+	judged '[.is, .met, .due, .limit.from]' '["not known",false,0,"rx log"]' 1 none
+	run $report --deadline 1s none
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"Verdict: NOT KNOWN: there is nothing to judge"* ]]
+	# beside the sender's log all of it is missed; the logs have no run in common then
+	judged '[.is, .due]' '["not known",0]' 2 none tx
+}

@@ -12,6 +12,7 @@
 #include "engine/rx_explain.h"
 #include "engine/rx_finish.h"
 #include "engine/rx_summary.h"
+#include "report/text.h"
 
 #define MS NSEC_PER_MSEC
 
@@ -160,11 +161,13 @@ static void a_lost_frame_is_not_in_time(void **state)
 	assert_false(judge(5000, 0).met);
 }
 
-static void of_nothing_received_there_is_no_verdict(void **state)
+static void of_nothing_received_nothing_is_proven(void **state)
 {
 	(void)state;
-	assert_false(judge(5000, 0).judged);
-	assert_false(judge(0, 0.5).judged);
+	assert_false(judge(0, 0).judged);
+	assert_true(judge(5000, 0).judged);
+	assert_false(judge(5000, 0).known);
+	assert_false(judge(0, 0.5).met);
 }
 
 static void without_a_stamp_no_frame_is_known_to_be_in_time(void **state)
@@ -355,6 +358,36 @@ static void the_kernel_corrects_what_records_missed(void **state)
 	histogram_free(&exact.latency);
 }
 
+static void an_honest_stream_is_listed_behind_a_flood_of_forged_ones(void **state)
+{
+	static char text[65536];
+	FILE *out = fmemopen(text, sizeof(text), "w");
+	size_t lines = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 200; i++)
+		add(0xf0000000 + i, 1, i, 100, MS);
+	for (uint64_t seq = 0; seq < 50; seq++)
+		add(0xabcdef01, 7, seq, 100, MS);
+	text_print_rx(out, metrics);
+	fclose(out);
+	assert_non_null(strstr(text, "\n  abcdef01      7          50 "));
+	for (const char *at = text; (at = strstr(at, "\n  f00000")); at++)
+		lines++;
+	assert_int_equal(lines, 63);
+	assert_non_null(strstr(text, "  and 137 more, with fewer frames or as many"));
+}
+
+static void all_but_one_of_millions_are_not_all(void **state)
+{
+	char share[SHARE_TEXT];
+
+	(void)state;
+	assert_string_equal(format_share(9999999, 10000000, share), "99.99999 %");
+	assert_string_equal(format_share(10000000, 10000000, share), "100 %");
+	assert_string_equal(format_share(1, 3, share), "33.33 %");
+}
+
 /* Explaining ------------------------------------------------------------------------------------ */
 
 static struct receiver_options wanted = { .ifname = "eth9", .ethertype = WIRE_ETHERTYPE };
@@ -453,10 +486,12 @@ int main(void)
 						end),
 		cmocka_unit_test_setup_teardown(a_stream_without_a_single_record_is_not_forgotten,
 						begin, end),
-		cmocka_unit_test_setup_teardown(of_nothing_received_there_is_no_verdict, begin,
-						end),
+		cmocka_unit_test_setup_teardown(of_nothing_received_nothing_is_proven, begin, end),
 		cmocka_unit_test_setup_teardown(the_kernel_corrects_what_records_missed, begin,
 						end),
+		cmocka_unit_test_setup_teardown(
+			an_honest_stream_is_listed_behind_a_flood_of_forged_ones, begin, end),
+		cmocka_unit_test(all_but_one_of_millions_are_not_all),
 		cmocka_unit_test(nothing_is_explained),
 	};
 

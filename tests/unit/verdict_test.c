@@ -68,7 +68,11 @@ static void without_a_bar_nothing_is_judged(void **state)
 {
 	(void)state;
 	begin(0);
-	assert_false(judge(0.9).judged); /* nothing was due */
+	assert_false(judge(0).judged);
+	/* nothing was due: nothing is proven */
+	assert_true(judge(0.9).judged);
+	assert_false(judge(0.9).known);
+	assert_false(judge(0.9).met);
 	add(TX_SENT, 5000);
 	add(TX_SKIPPED, INT64_MIN);
 	assert_false(judge(0).judged);
@@ -137,6 +141,27 @@ static void frames_of_an_untrusted_clock_are_not_judged(void **state)
 	assert_true(judge(1).known);
 	assert_false(judge(1).met);
 	tx_metrics_free(metrics);
+}
+
+static void all_but_one_of_millions_and_nothing_are_told_as_such(void **state)
+{
+	struct verdict v = { .due = 10000000, .missed = 1, .source = SOURCE_HW };
+	struct verdict nothing = { .source = SOURCE_COUNT };
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	verdict_finish(&v, 50000, 0.99999999);
+	verdict_print(out, &v);
+	verdict_finish(&nothing, 50000, 0);
+	verdict_print(out, &nothing);
+	fclose(out);
+	assert_string_equal(text,
+			    "\nVerdict: MISSED: 1 of 10000000 not in time (1e-05 %), 99.99999 % in "
+			    "time, demanded 99.999999 %\n"
+			    "\nVerdict: NOT KNOWN: there is nothing to judge\n");
+	free(text);
 }
 
 static void what_is_not_known_is_told(void **state)
@@ -223,6 +248,7 @@ int main(void)
 		cmocka_unit_test(a_share_of_all_is_not_more_than_all),
 		cmocka_unit_test(frames_of_an_untrusted_clock_are_not_judged),
 		cmocka_unit_test(it_is_told_in_one_line),
+		cmocka_unit_test(all_but_one_of_millions_and_nothing_are_told_as_such),
 		cmocka_unit_test(what_is_not_known_is_told),
 	};
 
