@@ -9,7 +9,8 @@
  *   "sync"        text: the verdict on the clocks at the start
  *   "options"     object: "cycle_ns", "lead_ns" (the cyclic thread is due so long before the launch
  *                 of the first frame of each cycle), "deadline_ns", "sla_ppb" (1e9 is
- *                 100 %), "ethertype", "pacing", "cpu" ...
+ *                 100 %), "ethertype", "pacing", "cpu", of a receiver's log "only_run", "only_streams"
+ *                 (data/selection.h) ...
  *   "streams"     array of objects: "id", "dest", "vlan" (absent: no tag), "priority", "size",
  *                 "offset_ns"; a list that does not fit into the header is left out by log_create()
  *   "left_out"    array: names of the members that did not fit

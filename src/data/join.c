@@ -161,6 +161,7 @@ static void store(struct join *j, const struct tx_record *r)
 static bool load(struct join *j, struct error *err)
 {
 	const struct tx_record *r;
+	bool wanted = true;
 
 	if (j->taken == j->buffered) {
 		int64_t n = j->ended ? 0 : log_read(j->tx, j->buffer, READ_RECORDS, err);
@@ -175,12 +176,15 @@ static bool load(struct join *j, struct error *err)
 	r = &j->buffer[j->taken++];
 	j->loaded++;
 	if (j->sent)
-		j->sent(j->context, r);
+		wanted = j->sent(j->context, r);
 	if (r->stream == RECORD_STREAM_SYNC || !(r->status & TX_SENT))
 		return true;
 	if (r->launch > j->newest_launch)
 		j->newest_launch = r->launch;
-	store(j, r);
+	if (wanted)
+		store(j, r);
+	else
+		j->counts.not_taken++;
 	return true;
 }
 

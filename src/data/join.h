@@ -32,11 +32,13 @@ struct join_counts {
 	uint64_t not_received;
 	uint64_t not_sent; /* received, but the sender's log does not have it (in the window) */
 	uint64_t
+		not_taken; /* were sent, and are not joined: neither in `sent` nor in `not_received` */
+	uint64_t
 		repeated; /* numbers that the sender's log has twice: damaged, or two logs in one */
 };
 
-/* For each record of the sender's log, in its order, as soon as it is read. */
-typedef void (*join_sent_fn)(void *context, const struct tx_record *record);
+/* For each record of the sender's log, in its order, as soon as it is read. False: it is not joined. */
+typedef bool (*join_sent_fn)(void *context, const struct tx_record *record);
 /* For each frame that was sent and never received, when it leaves the window. */
 typedef void (*join_lost_fn)(void *context, const struct tx_record *record);
 

@@ -2,10 +2,14 @@
 #include "engine/rx_describe.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/units.h"
 #include "data/description.h"
+#include "data/selection.h"
 #include "host/ethtool.h"
+
+_Static_assert(SELECTION_STREAMS == RX_STREAM_FILTERS, "--stream");
 
 json_t *rx_describe(const struct rx_session_options *options, const struct receiver_setup *setup,
 		    const struct link_info *link, const char *sync)
@@ -15,12 +19,16 @@ json_t *rx_describe(const struct rx_session_options *options, const struct recei
 	struct ethtool_driver driver;
 	struct error ignored = ERROR_INIT;
 	char text[MAC_TEXT];
+	struct selection selection = { .one_run = receiver->has_run,
+				       .run = receiver->run,
+				       .stream_count = receiver->stream_count };
 	json_t *values = json_object();
 
 	if (!description || !values) {
 		json_decref(values);
 		return description;
 	}
+	memcpy(selection.streams, receiver->streams, sizeof(selection.streams));
 	json_object_set_new(description, "interface", json_string(receiver->ifname));
 	if (!ethtool_driver(receiver->ifname, &driver, &ignored))
 		json_object_set_new(description, "driver", json_string(driver.name));
@@ -34,6 +42,7 @@ json_t *rx_describe(const struct rx_session_options *options, const struct recei
 		json_object_set_new(values, "sla_ppb",
 				    json_integer((json_int_t)llround(options->sla * 1e9)));
 	json_object_set_new(values, "ethertype", json_integer(receiver->ethertype));
+	selection_write(&selection, values);
 	json_object_set_new(values, "pass", json_boolean(receiver->pass));
 	json_object_set_new(description, "options", values);
 	return description;

@@ -49,14 +49,15 @@ static int show(struct pass *p, const struct joined_frame *frame)
 	return p->failed ? -1 : 0;
 }
 
-static void on_sent(void *context, const struct tx_record *r)
+static bool on_sent(void *context, const struct tx_record *r)
 {
 	struct pass *p = context;
 	struct joined_frame frame = { .tx = r };
+	bool taken;
 
 	if (r->stream == RECORD_STREAM_SYNC) {
 		sync_metrics_add(&p->a->tx_sync, (const void *)r);
-		return;
+		return false;
 	}
 	p->sent->records[p->sent->count++] = *r;
 	if (p->sent->count == TX_BLOCK) {
@@ -64,8 +65,10 @@ static void on_sent(void *context, const struct tx_record *r)
 		p->sent = p->sent == p->tx_blocks ? &p->tx_blocks[1] : p->tx_blocks;
 	}
 	/* with an RX log a frame is shown once: when it arrives, or is known to be lost */
-	if (!p->a->rx || !(r->status & TX_SENT))
+	taken = p->a->rx && selection_has(&p->a->taken, r->run, r->stream);
+	if (!taken || !(r->status & TX_SENT))
 		show(p, &frame);
+	return taken;
 }
 
 static bool is_late(const struct tx_record *r, int64_t stamp, int64_t deadline_ns)
@@ -430,6 +433,8 @@ int analysis_run(struct analysis *a, const struct analysis_options *options,
 	p->sent = p->tx_blocks;
 	a->options = *options;
 	take_limit(a, logs);
+	if (logs->rx)
+		a->taken = selection_read(log_description(logs->rx));
 	result = prepare(a, logs, err);
 	if (!result && logs->tx) {
 		p->tx_worker = worker_new(measure_sent, p);
@@ -469,20 +474,27 @@ void analysis_free(struct analysis *a)
 	memset(a, 0, sizeof(*a));
 }
 
-/* Both logs joined: the sender's tells what was lost at either end, too, and what it did not send. */
+/*
+ * Both logs joined: the sender's tells what was lost at either end, too, and what it did not send. What this receiver did not
+ * take is not its matter, only that of the sender's own bar.
+ */
 static void judge_joined(const struct analysis *a, struct verdict *v)
 {
-	struct tx_stream *due = tx_metrics_total(a->tx, NULL);
-	uint64_t twice = 0;
+	const bool senders = a->limit.of == LIMIT_OF_LAUNCH_ERROR;
+	uint64_t twice = 0, not_sent = 0;
 
-	if (!due)
-		return;
-	if (a->limit.of == LIMIT_OF_LAUNCH_ERROR && v->source != SOURCE_COUNT)
+	if (senders && v->source != SOURCE_COUNT)
 		twice = a->lost_late[v->source];
-	v->due = due->counts.records;
-	v->missed = due->counts.records - due->counts.sent + a->join.not_received +
-		    (v->late > twice ? v->late - twice : 0);
-	tx_stream_free(due);
+	v->due = 0;
+	for (size_t i = 0; i < a->tx->count; i++) {
+		const struct tx_stream *s = a->tx->streams[i];
+
+		if (!senders && !selection_has(&a->taken, s->run, s->stream))
+			continue;
+		v->due += s->counts.records;
+		not_sent += s->counts.records - s->counts.sent;
+	}
+	v->missed = not_sent + a->join.not_received + (v->late > twice ? v->late - twice : 0);
 }
 
 static void judge_rx(const struct analysis *a, struct verdict *v)

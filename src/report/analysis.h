@@ -13,6 +13,7 @@
 #include "data/join.h"
 #include "data/logfile.h"
 #include "data/metrics.h"
+#include "data/selection.h"
 #include "data/sync_metrics.h"
 #include "report/verdict.h"
 
@@ -55,6 +56,8 @@ struct analysis {
 	char pacing[16]; /* as the sender's log has it; "": not known */
 	/* What it is judged by, and another one of the sender's log. Zero in an analysis that no analysis_run() made. */
 	struct verdict_limit limit, other_limit;
+	struct selection
+		taken; /* by the receiver: the others of the sender's frames are not joined */
 	bool joined; /* RX and TX log, with a run in common */
 	uint64_t lost_late
 		[SOURCE_COUNT]; /* not received, and beyond the sender's deadline by this stamp */

@@ -13,6 +13,7 @@ struct series *series_new(const struct analysis_logs *logs)
 
 	if (!s)
 		return NULL;
+	s->received = logs->rx;
 	s->rx_stamp = logs->rx ? analysis_rx_stamp(logs->rx) : SOURCE_XDP;
 	s->lead_ns = logs->tx ? description_number(log_description(logs->tx), "lead_ns", -1) : -1;
 	s->expected = log && log_count(log) ? log_count(log) : 1;
@@ -109,6 +110,8 @@ int series_frame(void *context, const struct joined_frame *f, struct error *err)
 	struct series *s = context;
 
 	(void)err;
+	if (s->received && !f->rx)
+		return 0;
 	if (f->rx && !(f->rx->flags & RX_UNSYNCED) &&
 	    (f->verdict == SEQUENCE_IN_ORDER || f->verdict == SEQUENCE_REORDERED)) {
 		add_received(s, f);
@@ -116,11 +119,9 @@ int series_frame(void *context, const struct joined_frame *f, struct error *err)
 		struct worst_frame w = { .seq = (uint64_t)f->wake->seq, .run = f->wake->run };
 
 		add(s, SOURCE_USER, f->wake->wake, f->wake->expected, &w);
-	} else if (f->tx && !f->rx && !f->lost &&
-		   (f->tx->status & (TX_SENT | TX_UNSYNCED)) == TX_SENT) {
+	} else if (f->tx && !f->rx && (f->tx->status & (TX_SENT | TX_UNSYNCED)) == TX_SENT) {
 		add_sent(s, f);
 	}
-	/* what is only in the sender's log does not count as a record of the receiver's */
-	s->seen += !f->lost;
+	s->seen++;
 	return 0;
 }

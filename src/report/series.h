@@ -29,6 +29,7 @@ struct worst_frame {
 
 struct series {
 	enum stamp_source rx_stamp;
+	bool received; /* of the receiver's log: what is only in the sender's does not count */
 	int64_t lead_ns; /* negative: not known */
 	uint64_t expected, seen; /* records in the log: a bin is a share of them */
 	struct series_bin bins[SOURCE_COUNT][SERIES_BINS];

@@ -160,6 +160,12 @@ static void print_join(FILE *out, const struct analysis *a)
 		format_share(c.matched, c.sent, share));
 	fprintf(out, "  %-14s %12" PRIu64 "  %s  (before the first and after the last one too)\n",
 		"not received", c.not_received, format_share(c.not_received, c.sent, share));
+	if (c.not_taken)
+		fprintf(out,
+			"  %-14s %12" PRIu64
+			"  sent beside them, of runs or streams that the receiver was not to take "
+			"(--run, --stream)\n",
+			"not taken", c.not_taken);
 	if (c.not_sent)
 		fprintf(out,
 			"  %-14s %12" PRIu64 "  received, but not in the sender's log near them\n",
@@ -287,6 +293,7 @@ static json_t *join_json(const struct analysis *a)
 	json_object_set_new(o, "received", number(a->join.matched));
 	json_object_set_new(o, "not_received", number(a->join.not_received));
 	json_object_set_new(o, "not_sent", number(a->join.not_sent));
+	json_object_set_new(o, "not_taken", number(a->join.not_taken));
 	json_object_set_new(o, "repeated", number(a->join.repeated));
 	return o;
 }

@@ -6,12 +6,12 @@
  * makelog --tx FILE --rx FILE --frames N [--streams N] [--cycle NS] [--run N] [--lose N] [--duplicate N]
  *         [--reorder N] [--late N] [--skip-first N] [--skip-last N] [--hw] [--seed N] [--skipped N]
  *         [--early NS] [--clocks NS] [--unsynced N] [--tx-late N] [--tx-unsynced N]
- *         [--tx-deadline NS] [--tx-sla PPB] [--rx-deadline NS] [--rx-sla PPB]
+ *         [--rx-only N] [--tx-deadline NS] [--tx-sla PPB] [--rx-deadline NS] [--rx-sla PPB]
  * Every N-th frame (of each stream) is lost, doubled, swapped with its successor, 1 ms late, or received
  * while not in sync (and 37 s off); --skipped: the sender skipped one before each N-th. --early: the receiver's clock
  * is behind by that much; --clocks: both logs
  * carry sync records that tell such an offset from the master. --tx-late, --tx-unsynced: every N-th frame left 1 ms after its
- * launch, or while the sender was not in sync. The others are the bars that the logs name.
+ * launch, or while the sender was not in sync. --rx-only: the receiver took this stream alone. The others are the bars that the logs name.
  * makelog --wake FILE --frames N ...   and   makelog --sync FILE --frames N ...
  */
 #include <errno.h>
@@ -29,7 +29,7 @@ static struct {
 	const char *tx, *rx, *wake, *sync;
 	uint64_t frames, streams, cycle, run, lose, duplicate, reorder, late, skip_first, skip_last,
 		seed, offset, early, clocks, unsynced, skipped, tx_late, tx_unsynced, tx_deadline,
-		tx_sla, rx_deadline, rx_sla;
+		tx_sla, rx_deadline, rx_sla, rx_only;
 	bool hw;
 } o = { .frames = 1000, .streams = 1, .cycle = 1000000, .run = 0x1234abcd, .seed = 1 };
 
@@ -63,6 +63,9 @@ static struct log_writer *create(const char *path, enum record_kind kind)
 		json_object_set_new(options, "deadline_ns", json_integer((json_int_t)deadline));
 	if (sla)
 		json_object_set_new(options, "sla_ppb", json_integer((json_int_t)sla));
+	if (kind == RECORD_RX && o.rx_only)
+		json_object_set_new(options, "only_streams",
+				    json_pack("[I]", (json_int_t)o.rx_only));
 	log = log_create(path, kind, description, &err);
 	if (!log)
 		die(&err);
@@ -185,6 +188,8 @@ static void make_frames(void)
 			if (arriving < o.skip_first || arriving >= o.frames - o.skip_last ||
 			    every(o.lose, arriving))
 				continue;
+			if (o.rx_only && stream != o.rx_only)
+				continue;
 			r = rx_of(arriving, stream);
 			append(rx, &r);
 			if (every(o.duplicate, arriving))
@@ -273,6 +278,7 @@ int main(int argc, char **argv)
 		{ "tx-deadline", &o.tx_deadline },
 		{ "tx-sla", &o.tx_sla },
 		{ "rx-deadline", &o.rx_deadline },
+		{ "rx-only", &o.rx_only },
 		{ "rx-sla", &o.rx_sla },
 	};
 	enum {

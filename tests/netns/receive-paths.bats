@@ -133,7 +133,7 @@ arrives() {
 	[ "$(json '[.streams[] | [.run, .stream, .received.frames, .received.lost]] | sort | tostring')" = \
 		'[["0000000a",1,11,0],["0000000a",2,21,0],["0000000b",1,6,0]]' ]
 
-	start_receiver --json --stream 2 --run a
+	start_receiver --json --stream 2 --run a --log "$work/log"
 	sender --run a --stream 1 send 10
 	sender --run b --stream 2 send 4
 	sender --run a --stream 2 send 20 last
@@ -141,6 +141,9 @@ arrives() {
 	[ "$(json .received.frames)" -eq 21 ]
 	[ "$(json .counters.other_streams)" -eq 10 ]
 	[ "$(json .counters.other_runs)" -eq 4 ]
+	# for whoever joins its log with the sender's
+	"$tsnpub" report --json "$work/log" >"$work/out"
+	[ "$(json '.logs.rx.options | [.only_run, .only_streams] | tostring')" = '[10,[2]]' ]
 }
 
 @test "receive: --count, --duration and --stay decide the end" {

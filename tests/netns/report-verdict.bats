@@ -78,6 +78,21 @@ judged() {
 	judged '[.is, .unjudged]' '["met",0]' 0 rx tx
 }
 
+@test "what the receiver was not to take is no loss of its" {
+	$makelog --tx tx --rx rx --frames 1000 --streams 3 --rx-only 2 --lose 100 --skipped 500 --tx-late 250 --rx-deadline 1000000000 --rx-sla 980000000
+	judged '[.is, .due, .missed]' '["met",1002,12]' 0 rx tx --csv frames.csv
+	[ "$(jq -c '.join | [.sent, .received, .not_received, .not_taken]' json)" = '[1000,990,10,2000]' ]
+	# they are in the sender's figures, and in the list
+	[ "$(jq .tx.sent.sent json)" -eq 3000 ]
+	[ "$(grep -c ',[01],[0-9]*,sent,' frames.csv)" -eq 2000 ]
+	[ "$(grep -c ',2,[0-9]*,lost,' frames.csv)" -eq 10 ]
+	run $report rx tx
+	[[ "$output" == *"not taken"*"2000  sent beside them, of runs or streams that the receiver was not to take"* ]]
+	# the sender's own bar is about all that it sent: 12 late (two of them lost), 6 skipped, 10 lost
+	$makelog --tx tx --rx rx --frames 1000 --streams 3 --rx-only 2 --lose 100 --skipped 500 --tx-late 250 --tx-deadline 500000
+	judged '[.is, .due, .missed]' '["missed",3006,26]' 1 rx tx
+}
+
 @test "of a log without a frame nothing is proven" {
 	$makelog --tx tx --rx rx --frames 1000 --rx-deadline 500000
 	head -c 4096 rx >none

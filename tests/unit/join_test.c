@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "data/join.h"
+#include "data/selection.h"
 
 #define BASE 1800000000000000000LL
 
@@ -211,6 +212,41 @@ static void an_empty_log_joins_nothing(void **state)
 	log_reader_free(reader);
 }
 
+static void of_a_selection_only_sense_is_taken(void **state)
+{
+	static const char *const senseless[] = {
+		"{}", "{\"options\": 5}",
+		"{\"options\": {\"only_run\": -1, \"only_streams\": [1, 65536]}}",
+		"{\"options\": {\"only_run\": 4294967296, \"only_streams\": [1, \"2\"]}}",
+		"{\"options\": {\"only_streams\": {\"1\": 2}}}"
+	};
+	struct selection some = { .stream_count = 2, .streams = { 3, 65519 } }, read;
+	json_t *description = json_pack("{s:{}}", "options");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(senseless) / sizeof(senseless[0]); i++) {
+		json_t *parsed = json_loads(senseless[i], 0, NULL);
+
+		assert_non_null(parsed);
+		read = selection_read(parsed);
+		assert_true(selection_has(&read, 1234, 7));
+		json_decref(parsed);
+	}
+	selection_write(&some, json_object_get(description, "options"));
+	read = selection_read(description);
+	assert_true(selection_has(&read, 1234, 3));
+	assert_true(selection_has(&read, 0, 65519));
+	assert_false(selection_has(&read, 1234, 4));
+	some.one_run = true;
+	some.run = 0xffffffff;
+	selection_write(&some, json_object_get(description, "options"));
+	read = selection_read(description);
+	assert_true(selection_has(&read, 0xffffffff, 3));
+	assert_false(selection_has(&read, 0, 3));
+	assert_false(selection_has(&read, 0xffffffff, 4));
+	json_decref(description);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -219,6 +255,7 @@ int main(void)
 		cmocka_unit_test(a_receiver_that_comes_late_catches_up),
 		cmocka_unit_test(skipped_cycles_and_repeated_numbers),
 		cmocka_unit_test(an_empty_log_joins_nothing),
+		cmocka_unit_test(of_a_selection_only_sense_is_taken),
 	};
 
 	return cmocka_run_group_tests(tests, make_path, remove_path);
