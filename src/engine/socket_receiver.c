@@ -49,16 +49,19 @@ struct socket_receiver {
 	struct rx_record batch[MESSAGES];
 };
 
-/* Frames of our EtherType, tagged ones, and those with our magic behind another EtherType. */
+/* Frames of our EtherType, tagged ones, those with our magic behind another EtherType, and what begins as all-zero ones do. */
 static int set_filter(int fd, uint16_t ethertype)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_H | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_PROTOCOL)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ethertype, 4, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ETH_P_8021Q, 3, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ETH_P_8021AD, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ethertype, 7, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ETH_P_8021Q, 6, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ETH_P_8021AD, 5, 0),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, RX_ETHERNET_HEADER),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, WIRE_MAGIC, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, WIRE_MAGIC, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3),
+		BPF_STMT(BPF_LD | BPF_H | BPF_ABS, RX_ETHERNET_HEADER - 2),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SNAP),
 		BPF_STMT(BPF_RET | BPF_K, 0),
 	};

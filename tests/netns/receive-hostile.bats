@@ -34,6 +34,17 @@ stream() {
 	json '.explanation[]' | grep -q -- '--ethertype 0x88b6'
 }
 
+@test "receive: through a socket frames of the same kinds are counted" {
+	start_receiver --json --timestamps sw
+	sender send 10 short 4 zero 5 other 0x88b5 6 version 9 send 8 version 1
+	sender --ethertype 0x88b6 send 3
+	sender jump 10 last
+	finish_receiver
+	[ "$receiver_status" -eq 0 ]
+	[ "$(json '.counters | [.ours, .too_short, .all_zero, .wrong_magic, .wrong_version, .wrong_ethertype] | tostring')" = \
+		'[11,4,5,6,8,3]' ]
+}
+
 @test "receive: forged numbers in an honest stream are strays, not loss" {
 	start_receiver --json
 	sender send 200 jump 0xffffffffffffffff send 1 jump 200 send 200 jump 9000000000 send 1 jump 400 send 200 last
