@@ -46,6 +46,8 @@ TOOLS := $(patsubst %.c,$(BUILD)/tools/%,$(notdir $(filter-out %.bpf.c,$(wildcar
 PRELOADS := $(patsubst %.c,$(BUILD)/tools/%.so,$(notdir $(wildcard tests/bench/preload/*.c tests/vm/preload/*.c)))
 MAN_PAGES := $(patsubst man/%.scd,$(BUILD)/man/%,$(wildcard man/*.scd))
 NETNS_TESTS := $(wildcard tests/netns/*.bats)
+# network namespaces are root's; who is not has sudo, as tests/packages uses it
+AS_ROOT = $(if $(filter-out 0,$(shell id -u)),$(shell command -v sudo))
 CONFIGS := $(patsubst configs/%,%,$(wildcard configs/*.* configs/*/*.*))
 
 all: $(BUILD)/tsnpub
@@ -116,7 +118,7 @@ sanitized:
 sanitize: sanitized
 	prove --exec tests/run $(UNIT_TESTS:build/unit/%=build/sanitize/unit/%)
 
-netns: all tools
+netns: all man tools
 	prove --exec tests/run $(NETNS_TESTS)
 
 fuzz:
@@ -128,14 +130,14 @@ deps:
 demo:
 	tests/packages build demo
 	$(MAKE) all
-	build/tsnpub demo
+	$(AS_ROOT) build/tsnpub demo
 
 check:
 	tests/packages build check vm
 	$(MAKE) check-only
 
 # the same without installing anything
-check-only: all units tools sanitized vm-ready
+check-only: all man units tools sanitized vm-ready
 	prove --timer --failures --comments --state=save --statefile=build/prove.state $(ALL_PARALLEL) --exec tests/run $(UNIT_TESTS) $(UNIT_TESTS:build/unit/%=build/sanitize/unit/%) \
 		$(NETNS_TESTS) $(VM_TESTS)
 

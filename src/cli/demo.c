@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/tmpdir.h"
 #include "base/signals.h"
 #include "base/units.h"
 #include "cli/arguments.h"
@@ -106,7 +107,7 @@ static int make_directory(struct demo *demo, struct error *err)
 		snprintf(demo->directory, sizeof(demo->directory), "%s", demo->keep);
 	} else {
 		snprintf(demo->directory, sizeof(demo->directory), "%s/tsnpub-demo-XXXXXX",
-			 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+			 temporary_directory());
 		if (!mkdtemp(demo->directory))
 			return error_file(err, errno, demo->directory,
 					  "%s: cannot make a directory for the logs",
@@ -280,7 +281,8 @@ static int run(struct demo *demo, struct error *err)
 		return -1;
 	status = await(demo, publisher, -1);
 	if (status >= STATUS_INPUT)
-		return error_system(err, "the report failed with status %d", status);
+		return error_system(
+			err, "the report failed with status %d; its message stands above", status);
 	if (demo->keep)
 		fprintf(stderr, "tsnpub demo: logs kept: %s %s\n", demo->rx_log, demo->tx_log);
 	return status;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/tmpdir.h"
 #include "data/description.h"
 #include "report/compare.h"
 
@@ -51,7 +52,6 @@ static int check_names(const struct latency_request *request, struct error *err)
 /* A comparison needs a log of this run, kept or not. */
 static int choose_log(struct latency_outputs *outputs, struct error *err)
 {
-	const char *directory = getenv("TMPDIR");
 	int fd;
 
 	if (outputs->request->log) {
@@ -62,7 +62,7 @@ static int choose_log(struct latency_outputs *outputs, struct error *err)
 	}
 	if (snprintf(outputs->log_path, sizeof(outputs->log_path),
 		     "%s/tsnpub-latency-XXXXXX.tsnlog",
-		     directory ? directory : "/tmp") >= (int)sizeof(outputs->log_path))
+		     temporary_directory()) >= (int)sizeof(outputs->log_path))
 		return error_input(err, "TMPDIR: the name is too long");
 	fd = mkstemps(outputs->log_path, (int)strlen(".tsnlog"));
 	if (fd < 0)

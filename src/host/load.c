@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/tmpdir.h"
 #include "host/process.h"
 
 #define MEMORY_SIZE (32UL * 1024 * 1024)
@@ -56,11 +57,10 @@ static void load_io(void)
 	/* of this process alone: as a static one the real-time programs would lock it into memory */
 	char *block = calloc(1, IO_SIZE);
 	const struct timespec pause = { .tv_nsec = 1000000 };
-	const char *directory = getenv("TMPDIR");
 	char path[512];
 	int fd;
 
-	snprintf(path, sizeof(path), "%.480s/tsnpub-load-XXXXXX", directory ? directory : "/tmp");
+	snprintf(path, sizeof(path), "%.480s/tsnpub-load-XXXXXX", temporary_directory());
 	fd = mkstemp(path);
 	if (!block || fd < 0)
 		_exit(1);

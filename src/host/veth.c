@@ -18,12 +18,18 @@ static int open_own_netns(void)
 	return open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
 }
 
+static int no_own_netns(struct error *err)
+{
+	return error_errno(err, errno, "/proc/thread-self/ns/net%s",
+			   errno == ENOENT ? " (is /proc mounted?)" : "");
+}
+
 int netns_create(struct error *err)
 {
 	int own = open_own_netns(), created = -1;
 
 	if (own < 0)
-		return error_errno(err, errno, "/proc/thread-self/ns/net");
+		return no_own_netns(err);
 	if (unshare(CLONE_NEWNET)) {
 		error_errno(err, errno, "cannot make a network namespace%s",
 			    errno == EPERM ? " (needs CAP_SYS_ADMIN: run as root, or with sudo)"
@@ -32,7 +38,7 @@ int netns_create(struct error *err)
 	}
 	created = open_own_netns();
 	if (created < 0)
-		error_errno(err, errno, "/proc/thread-self/ns/net");
+		no_own_netns(err);
 	if (setns(own, CLONE_NEWNET)) {
 		error_errno(err, errno, "cannot go back to the former network namespace");
 		if (created >= 0)
@@ -59,7 +65,7 @@ static int set_up(const char *name, int netns, struct error *err)
 	struct nlmsghdr *nlh;
 
 	if (own < 0)
-		return error_errno(err, errno, "/proc/thread-self/ns/net");
+		return no_own_netns(err);
 	if (netns_enter(netns, err))
 		goto out;
 	nl = netlink_open(NETLINK_ROUTE, err);

@@ -46,6 +46,23 @@ nothing_left() {
 	[ "$due" -ge 20 ] && [ "$due" -le 36 ]
 }
 
+@test 'an empty TMPDIR is none' {
+	TMPDIR='' run "$tsnpub" demo --duration 100ms --cycle 10ms
+	[ "$status" = 0 ]
+	[[ $output == *" --log /tmp/tsnpub-demo-"* ]]
+}
+
+@test 'make demo asks sudo for what only root can, where it is not root' {
+	mkdir "$BATS_TEST_TMPDIR/bin"
+	printf '#!/bin/sh\necho 1000\n' >"$BATS_TEST_TMPDIR/bin/id"
+	touch "$BATS_TEST_TMPDIR/bin/sudo"
+	chmod +x "$BATS_TEST_TMPDIR"/bin/*
+	run env -u MAKEFLAGS -u MAKELEVEL make -n -C "$BATS_TEST_DIRNAME/../.." demo
+	grep -qx ' *build/tsnpub demo' <<<"$output"
+	PATH=$BATS_TEST_TMPDIR/bin:$PATH run env -u MAKEFLAGS -u MAKELEVEL make -n -C "$BATS_TEST_DIRNAME/../.." demo
+	grep -qx "$BATS_TEST_TMPDIR/bin/sudo build/tsnpub demo" <<<"$output"
+}
+
 @test 'SIGTERM ends it early, with the report, and leaves nothing' {
 	"$tsnpub" demo --duration 60s --cycle 10ms >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
 	demo=$!
