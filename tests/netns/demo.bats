@@ -83,8 +83,15 @@ nothing_left() {
 	unshare -m sh -c "mount --bind '$BATS_TEST_TMPDIR/held' $possible && exec '$tsnpub' demo --duration 60s --cycle 10ms" \
 		>"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
 	demo=$!
-	# returns once the receiver has come to it
-	exec 9>"$BATS_TEST_TMPDIR/held"
+	# open for both, so that this does not wait for a receiver that may never come
+	exec 9<>"$BATS_TEST_TMPDIR/held"
+	held() {
+		for fd in $(cat "/proc/$demo/task/$demo/children" | sed -E 's|([0-9]+)|/proc/\1/fd/*|g'); do
+			[ ! "$fd" -ef "$BATS_TEST_TMPDIR/held" ] || return 0
+		done
+		return 1
+	}
+	eventually held || { cat "$BATS_TEST_TMPDIR/out"; false; }
 	kill -TERM "$demo"
 	# the demonstration, once it has seen that, hands it on; the receiver does not take signals yet
 	handed_on() {
