@@ -218,8 +218,12 @@ int publish_schedule_begin(const struct config_file *config, const char *file, b
 		memcpy(publisher->streams, ready->file.streams,
 		       publisher->count * sizeof(*publisher->streams));
 	}
+	/* what is wrong by itself must not cost the link a reset */
+	if (apply && publisher_check(publisher, &ready->device, err))
+		goto refused;
 	result = apply ? deploy(nl, ready, file, schedule, err)
 		       : verify(nl, in_file ? &ready->file.schedule : NULL, publisher, err);
+refused:
 	if (result && ready->brought_up) {
 		struct error ignored = ERROR_INIT;
 

@@ -177,30 +177,53 @@ static int check_replaceable(const char *path, struct error *err)
 	return 0;
 }
 
+/* Complete before it takes the name: the former file stays whole until then. Returns the descriptor or -1. */
+static int open_partial(const char *path, char **partial, struct error *err)
+{
+	int fd;
+
+	if (!*path)
+		return error_input(err, "log '': no file name");
+	if (check_replaceable(path, err))
+		return -1;
+	if (asprintf(partial, "%s.%d.tmp", path, (int)getpid()) < 0) {
+		*partial = NULL;
+		return error_errno(err, ENOMEM, "log '%.128s'", path);
+	}
+	fd = open(*partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	return fd >= 0 ? fd : error_file(err, errno, path, "log '%.128s': cannot create it", path);
+}
+
+int log_try(const char *path, struct error *err)
+{
+	char *partial = NULL;
+	int fd = open_partial(path, &partial, err);
+
+	if (fd >= 0) {
+		unlink(partial);
+		close(fd);
+	}
+	free(partial);
+	return fd < 0 ? -1 : 0;
+}
+
 struct log_writer *log_create(const char *path, enum record_kind kind, const json_t *description,
 			      struct error *err)
 {
 	struct log_writer *log = memory_touched(sizeof(*log));
 	char *partial = NULL;
 
-	if (!log || asprintf(&partial, "%s.%d.tmp", path, (int)getpid()) < 0) {
+	if (!log) {
 		error_errno(err, ENOMEM, "log '%.128s'", path);
-		free(log);
 		return NULL;
 	}
-	log->fd = -1;
-	if (!*path) {
-		error_input(err, "log '': no file name");
-		goto out;
-	}
-	if (check_replaceable(path, err))
+	log->fd = open_partial(path, &partial, err);
+	if (log->fd < 0)
 		goto out;
 	log->path = strdup(path);
-	/* complete before it takes the name: the former file stays whole until then */
-	log->fd = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	if (log->fd < 0 || !log->path) {
-		error_file(err, errno, path, "log '%.128s': cannot create it", path);
-		goto out;
+	if (!log->path) {
+		error_errno(err, ENOMEM, "log '%.128s'", path);
+		goto out_unlink;
 	}
 	flock(log->fd, LOCK_EX | LOCK_NB);
 	if (write_header(log->fd, path, kind, description, err))

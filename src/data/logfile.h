@@ -32,6 +32,9 @@ struct log_reader;
 struct log_writer *log_create(const char *path, enum record_kind kind, const json_t *description,
 			      struct error *err);
 
+/* Would log_create() get its file, as far as that can be known by now? Leaves nothing behind. Returns 0, or -1 with the error. */
+int log_try(const char *path, struct error *err);
+
 /*
  * Appends `count` records; buffered, written in large pieces. On the first failure (full disk) the
  * writer stops for good: returns -1 with the error once, later calls return 0 and count what they

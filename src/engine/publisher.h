@@ -83,6 +83,15 @@ struct publisher_events {
 	void *context;
 };
 
+struct device;
+
+/*
+ * What can be known to be wrong before anything is changed on the system for its sake (a schedule installed): the frames
+ * against MTU and cycle, and the log. `device` is the interface as it is now. Returns 0, or -1 with the error.
+ */
+int publisher_check(const struct publisher_options *options, const struct device *device,
+		    struct error *err);
+
 struct publisher *publisher_open(const struct publisher_options *options, struct error *err);
 
 /* Returns 0, or -1 with the error when it could not start, or had to end. */

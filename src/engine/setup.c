@@ -314,6 +314,20 @@ static int make_cycle(struct publisher *p, struct error *err)
 	return 0;
 }
 
+int publisher_check(const struct publisher_options *options, const struct device *device,
+		    struct error *err)
+{
+	int64_t *wire_ns = calloc(options->count, sizeof(*wire_ns)), busiest_ns;
+	int result;
+
+	if (!wire_ns)
+		return error_errno(err, ENOMEM, "cannot check the streams");
+	result = load_check(options->streams, options->count, options->cycle_ns, device->link.mtu,
+			    device->speed_mbps, device->link.name, wire_ns, &busiest_ns, err);
+	free(wire_ns);
+	return result || !options->log_path ? result : log_try(options->log_path, err);
+}
+
 static int set_up(struct publisher *p, struct error *err)
 {
 	struct publisher_setup *s = &p->setup;

@@ -119,6 +119,23 @@ load schedule
 	dump | diff before -
 }
 
+@test "what is wrong with a publisher by itself is found before --apply changes anything" {
+	sim ideal
+	file full-offload "$FULL" "$LAUNCH" >a.yaml
+	printf 'streams:\n- {id: 1, priority: 7, offset: 20us, size: 100}\n' >>a.yaml
+	dump >before
+	run tsnpub --config a.yaml --sync ignore --apply --count 20 --log none/tx.tsnlog
+	refused 3 "log 'none/tx.tsnlog': cannot create it" 'mkdir -p'
+	run tsnpub --config a.yaml --sync ignore --apply --count 20 --stream id=1,priority=7,offset=20us,size=2000
+	refused 2 'stream 1: size 2000 exceeds the MTU 1500 of tsn0'
+	dump | diff before -
+	[ -z "$(ls ./*.tmp 2>/dev/null)" ]
+	# nor leaves the look at the log anything behind, where the rest is good
+	run tsnpub --config a.yaml --sync ignore --apply --count 20 --log tx.tsnlog
+	good
+	[ "$(ls -- *tx.tsnlog*)" = tx.tsnlog ]
+}
+
 @test "a clear under a publisher: it says so, ends with 1, and leaves alone what another installs then" {
 	sim ideal
 	dump >before
@@ -196,7 +213,8 @@ load schedule
 	dump port0 | diff before -
 	hwstamp_ctl -i port0 | diff stamps -
 	dump tsn0 | diff other -
-	[ -z "$(ls /run/tsnpub/*.json /run/tsnpub/hwtstamp.* 2>/dev/null)" ]
+	# of a publisher that another test killed there may be one
+	[ -z "$(ls /run/tsnpub/schedule-*.json /run/tsnpub/hwtstamp.*."$(cat /sys/class/net/port0/ifindex)" 2>/dev/null)" ]
 	ip link del tsn0
 	ip link set port0 name tsn0
 }
