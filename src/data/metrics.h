@@ -7,7 +7,8 @@
  *
  * When the table is full the pair with the fewest frames among a few is given up (never one with
  * METRICS_SETTLED frames): a flood of forged runs cannot push out an honest stream. What is given up
- * or refused is counted in `other_frames`.
+ * or refused is counted in `other_frames`. On the receiver a pair that has been silent for METRICS_SILENT_NS makes room,
+ * too, for runs that come one after the other for days: its figures stay in the total.
  */
 #ifndef DATA_METRICS_H
 #define DATA_METRICS_H
@@ -16,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/units.h"
 #include "data/histogram.h"
 #include "data/record.h"
 #include "data/sequence.h"
@@ -23,6 +25,7 @@
 
 #define METRICS_STREAMS 1024
 #define METRICS_SETTLED 16
+#define METRICS_SILENT_NS (60 * NSEC_PER_SEC)
 #define METRICS_STEADY_BYTES (16U << 20)
 
 /* Sender ---------------------------------------------------------------------------------------- */
@@ -122,6 +125,7 @@ struct rx_stream {
 	struct rx_counts counts; /* read it through rx_stream_counts() */
 	uint16_t size_min, size_max;
 	int64_t first_launch, last_launch;
+	int64_t last_user; /* when user space took its last record */
 	uint64_t first_seq;
 	struct sequence *sequence; /* NULL in a total, and before the second frame */
 	struct histogram *latency[SOURCE_COUNT]; /* RX - launch */
@@ -146,6 +150,8 @@ struct rx_metrics {
 	struct rx_options options;
 	uint64_t other_frames;
 	uint64_t other_pairs; /* run and stream pairs given up or refused */
+	struct rx_stream *former; /* total of the pairs that made room; NULL: none did */
+	uint64_t former_pairs; /* so many */
 	struct rx_recent recent;
 	size_t peer_bytes; /* held by all rx_peer, bounded */
 	size_t steady_bytes; /* taken in advance for histograms, bounded */

@@ -59,35 +59,66 @@ static size_t peer_size(size_t frames)
 	return sizeof(struct rx_peer) + frames * sizeof(struct rx_peer_frame);
 }
 
-/* The place in `streams` for a new pair: a free one, or that of the pair that is given up. */
-static size_t find_room(struct rx_metrics *m)
+static void merge(struct rx_stream *into, const struct rx_stream *from);
+
+/* Its figures go into the total of those that were before. False without memory. */
+static bool retire(struct rx_metrics *m, const struct rx_stream *s)
 {
-	size_t fewest = PAIR_NONE;
+	if (!m->former)
+		m->former = calloc(1, sizeof(*m->former));
+	if (!m->former)
+		return false;
+	m->former->total = true;
+	merge(m->former, s);
+	m->former_pairs++;
+	return true;
+}
+
+/*
+ * The place in `streams` for a new pair: a free one, or that of the pair that is given up or makes room. Not all are looked at,
+ * only the next few: the next frame of the pair comes here again.
+ */
+static size_t find_room(struct rx_metrics *m, int64_t now)
+{
+	size_t fewest = PAIR_NONE, silent = PAIR_NONE;
 	struct rx_stream *s;
 
 	if (m->count < METRICS_STREAMS)
 		return m->count++;
 	for (int i = 0; i < GIVE_UP_LOOKS; i++) {
 		size_t index = m->hand;
+		int64_t silence;
 
 		m->hand = (m->hand + 1) % METRICS_STREAMS;
-		if (m->streams[index]->frames < METRICS_SETTLED &&
-		    (fewest == PAIR_NONE || m->streams[index]->frames < m->streams[fewest]->frames))
+		s = m->streams[index];
+		if (s->frames < METRICS_SETTLED &&
+		    (fewest == PAIR_NONE || s->frames < m->streams[fewest]->frames))
 			fewest = index;
+		if (fewest == PAIR_NONE && s->last_user &&
+		    !__builtin_sub_overflow(now, s->last_user, &silence) &&
+		    silence > METRICS_SILENT_NS) {
+			silent = index;
+			break;
+		}
 	}
-	if (fewest == PAIR_NONE)
-		return PAIR_NONE;
+	if (fewest != PAIR_NONE) {
+		m->other_frames += m->streams[fewest]->frames;
+		m->other_pairs++;
+	} else {
+		if (silent == PAIR_NONE || !retire(m, m->streams[silent]))
+			return PAIR_NONE;
+		fewest = silent;
+	}
 	s = m->streams[fewest];
 	pairs_remove(m->slots, SLOTS, (void *const *)m->streams, fewest);
-	m->other_frames += s->frames;
-	m->other_pairs++;
 	if (s->peer)
 		m->peer_bytes -= peer_size(s->peer->frames);
 	rx_stream_free(s);
 	return fewest;
 }
 
-static struct rx_stream *find_or_make(struct rx_metrics *m, uint32_t run, uint16_t stream)
+static struct rx_stream *find_or_make(struct rx_metrics *m, uint32_t run, uint16_t stream,
+				      int64_t now)
 {
 	size_t index = pairs_find(m->slots, SLOTS, (void *const *)m->streams, run, stream);
 	struct rx_stream *s;
@@ -97,7 +128,7 @@ static struct rx_stream *find_or_make(struct rx_metrics *m, uint32_t run, uint16
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return NULL;
-	index = find_room(m);
+	index = find_room(m, now);
 	if (index == PAIR_NONE) {
 		m->other_pairs++;
 		rx_stream_free(s);
@@ -308,7 +339,7 @@ struct rx_stream *rx_metrics_add(struct rx_metrics *m, const struct rx_record *r
 
 	if (r->stream == RECORD_STREAM_SYNC)
 		return NULL;
-	s = find_or_make(m, r->run, r->stream);
+	s = find_or_make(m, r->run, r->stream, r->rx_user);
 	m->recent.frames++;
 	if (!s) {
 		m->other_frames++;
@@ -319,6 +350,7 @@ struct rx_stream *rx_metrics_add(struct rx_metrics *m, const struct rx_record *r
 		s->size_min = s->size_max = r->size;
 	}
 	s->last_launch = r->launch;
+	s->last_user = r->rx_user;
 	if (r->size < s->size_min)
 		s->size_min = r->size;
 	if (r->size > s->size_max)
@@ -345,7 +377,7 @@ struct rx_stream *rx_metrics_add(struct rx_metrics *m, const struct rx_record *r
 struct rx_stream *rx_metrics_unseen(struct rx_metrics *m, uint32_t run, uint16_t stream,
 				    uint64_t frames)
 {
-	struct rx_stream *s = find_or_make(m, run, stream);
+	struct rx_stream *s = find_or_make(m, run, stream, 0);
 
 	if (!s)
 		m->other_frames += frames;
@@ -452,6 +484,8 @@ struct rx_stream *rx_metrics_total(const struct rx_metrics *m, const uint32_t *r
 		return NULL;
 	total->total = true;
 	total->run = run ? *run : 0;
+	if (!run && m->former)
+		merge(total, m->former);
 	for (size_t i = 0; i < m->count; i++)
 		if (!run || m->streams[i]->run == *run)
 			merge(total, m->streams[i]);
@@ -462,6 +496,8 @@ struct rx_counts rx_metrics_counts(const struct rx_metrics *m)
 {
 	struct rx_stream total = { .total = true };
 
+	if (m->former)
+		merge_counts(&total, m->former);
 	for (size_t i = 0; i < m->count; i++)
 		merge_counts(&total, m->streams[i]);
 	return total.counts;
@@ -483,6 +519,7 @@ void rx_metrics_free(struct rx_metrics *m)
 		return;
 	for (size_t i = 0; i < m->count; i++)
 		rx_stream_free(m->streams[i]);
+	rx_stream_free(m->former);
 	for (int i = 0; i < SOURCE_COUNT; i++) {
 		histogram_free(&m->recent.latency[i]);
 		histogram_free(&m->recent.variation[i]);

@@ -177,6 +177,7 @@ json_t *json_of_rx(const struct rx_metrics *m)
 	counts = rx_counts_object(total, m->options.deadline_ns);
 	set_count(counts, "other_frames", m->other_frames);
 	set_count(counts, "other_pairs", m->other_pairs);
+	set_count(counts, "former_pairs", m->former_pairs);
 	json_object_set_new(o, "received", counts);
 	json_object_set_new(o, "figures",
 			    figures_array(figures, figures_of_rx(total, false, figures)));

@@ -284,6 +284,12 @@ void text_print_rx(FILE *out, const struct rx_metrics *m)
 	print_nonzero(out, "restarts", c.sequence.restarts, 0);
 	print_nonzero(out, "other frames", m->other_frames, 0);
 	print_nonzero(out, "other pairs", m->other_pairs, 0);
+	if (m->former_pairs)
+		fprintf(out,
+			"  %-14s %12" PRIu64
+			"  runs and streams that fell silent and made room: in the figures, "
+			"not in the list\n",
+			"former pairs", m->former_pairs);
 	text_print_figures(out, figures, figures_of_rx(total, false, figures));
 	if (m->count > 1)
 		fprintf(out, "\n  %-8s %6s %11s %9s %9s %9s  %-4s %12s %12s %12s\n", "run",

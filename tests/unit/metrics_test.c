@@ -190,6 +190,61 @@ static void a_flood_of_forged_runs_spares_the_honest_stream(void **state)
 	rx_metrics_free(m);
 }
 
+/* A receiver that stays while senders are started again and again. */
+static void a_pair_that_fell_silent_makes_room_and_stays_in_the_total(void **state)
+{
+	struct rx_metrics *m = rx_new(0);
+	const int64_t begin = 1000 * NSEC_PER_SEC;
+	struct rx_stream *total, *s;
+	struct rx_record r;
+
+	(void)state;
+	for (uint32_t run = 1; run <= METRICS_STREAMS; run++)
+		for (int64_t seq = 0; seq < METRICS_SETTLED + 1; seq++) {
+			r = frame(seq == 5 ? 0 : seq, 500); /* one lost, one twice */
+			r.run = run;
+			r.rx_user = begin;
+			rx_metrics_add(m, &r, NULL);
+		}
+	r = frame(0, 9000);
+	r.run = 7000;
+	r.rx_user = begin + METRICS_SILENT_NS;
+	assert_null(rx_metrics_add(m, &r, NULL));
+	assert_int_equal(m->other_frames, 1);
+	/* one goes on */
+	r = frame(METRICS_SETTLED + 1, 500);
+	r.run = 9;
+	r.rx_user = begin + METRICS_SILENT_NS;
+	rx_metrics_add(m, &r, NULL);
+	for (uint32_t run = 7000; run < 7000 + METRICS_STREAMS - 1; run++)
+		for (int64_t seq = 0; seq < METRICS_SETTLED; seq++) {
+			r = frame(seq, 9000);
+			r.run = run;
+			r.rx_user = begin + METRICS_SILENT_NS + 1;
+			s = rx_metrics_add(m, &r, NULL);
+			assert_non_null(s);
+			assert_int_equal(s->run, run);
+		}
+	assert_int_equal(m->count, METRICS_STREAMS);
+	assert_int_equal(m->former_pairs, METRICS_STREAMS - 1);
+	assert_int_equal(m->other_frames, 1);
+	total = rx_metrics_total(m, NULL);
+	assert_int_equal(total->frames, METRICS_STREAMS * (METRICS_SETTLED + 1) + 1 +
+						(METRICS_STREAMS - 1) * METRICS_SETTLED);
+	assert_int_equal(total->counts.sequence.lost, METRICS_STREAMS);
+	assert_int_equal(total->counts.sequence.duplicate, METRICS_STREAMS);
+	assert_int_equal(rx_metrics_counts(m).sequence.lost, METRICS_STREAMS);
+	assert_int_equal(total->latency[SOURCE_XDP]->count,
+			 METRICS_STREAMS * METRICS_SETTLED + 1 +
+				 (METRICS_STREAMS - 1) * METRICS_SETTLED);
+	rx_stream_free(total);
+	/* the one that went on is followed still */
+	r = frame(METRICS_SETTLED + 2, 500);
+	r.run = 9;
+	assert_int_equal(rx_metrics_add(m, &r, NULL)->frames, METRICS_SETTLED + 3);
+	rx_metrics_free(m);
+}
+
 static void a_single_frame_counts(void **state)
 {
 	struct rx_metrics *m = rx_new(0);
@@ -524,6 +579,7 @@ int main(void)
 		cmocka_unit_test(unsynced_frames_are_counted_and_kept_out),
 		cmocka_unit_test(the_senders_stamp_follows_later),
 		cmocka_unit_test(a_flood_of_forged_runs_spares_the_honest_stream),
+		cmocka_unit_test(a_pair_that_fell_silent_makes_room_and_stays_in_the_total),
 		cmocka_unit_test(a_single_frame_counts),
 		cmocka_unit_test(settled_streams_are_never_given_up),
 		cmocka_unit_test(extreme_stamps_do_no_harm),
