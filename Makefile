@@ -144,7 +144,7 @@ check-only: all man units tools sanitized vm-ready
 bench:
 	tests/packages build bench vm
 	$(MAKE) all tools
-	tests/bench/run
+	$(AS_ROOT) tests/bench/run
 
 lint:
 	tests/lint

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Shared by the scripts of the laboratory VM. Sourced, not run.
 
+# depmod and modinfo are there, and a user's PATH has no such directories
+PATH=$PATH:/usr/sbin:/sbin
 vm_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$vm_dir/../.." && pwd)
 build=${VM_BUILD:-$top/build/vm}
