@@ -96,6 +96,14 @@ static uint32_t id_of(int program_fd)
 	return bpf_obj_get_info_by_fd(program_fd, &info, &size) ? 0 : info.id;
 }
 
+/* Where the reason is not what its errno says. A veth's own words (extack) do not come through the bpf() call. */
+static const char *refusal_hint(int error)
+{
+	return error == -ENOSPC ? ": fewer RX queues than the other end of the veth pair has TX "
+				  "queues; make it with as many (numrxqueues), or ethtool -L"
+				: "";
+}
+
 int xdp_attach(int ifindex, const char *ifname, int program_fd, enum xdp_mode mode,
 	       struct xdp_attachment *attachment, struct error *err)
 {
@@ -108,8 +116,8 @@ int xdp_attach(int ifindex, const char *ifname, int program_fd, enum xdp_mode mo
 	if (mode != XDP_MODE_GENERIC) {
 		fd = attach_link(ifindex, program_fd, XDP_FLAGS_DRV_MODE);
 		if (fd < 0)
-			snprintf(attachment->refusal, sizeof(attachment->refusal), "%s (%s)",
-				 strerror(-fd), strerrorname_np(-fd) ?: "?");
+			snprintf(attachment->refusal, sizeof(attachment->refusal), "%s (%s)%s",
+				 strerror(-fd), strerrorname_np(-fd) ?: "?", refusal_hint(fd));
 		attachment->native = fd >= 0;
 	}
 	if (fd < 0 && mode != XDP_MODE_NATIVE && fd != -EPERM && fd != -EBUSY)
@@ -130,10 +138,11 @@ int xdp_attach(int ifindex, const char *ifname, int program_fd, enum xdp_mode mo
 	if (fd == -ERANGE || fd == -E2BIG)
 		return error_errno(err, -fd, "%s: XDP refused at this MTU; lower it", ifname);
 	if (fd < 0)
-		return error_errno(err, -fd, "%s: XDP cannot be attached%s", ifname,
+		return error_errno(err, -fd, "%s: XDP cannot be attached%s%s", ifname,
 				   mode == XDP_MODE_NATIVE ? " in native mode (--xdp generic works "
 							     "with any driver)"
-							   : "");
+							   : "",
+				   refusal_hint(fd));
 	attachment->link_fd = fd;
 	attachment->program_id = id_of(program_fd);
 	if (!xdp_is_attached(ifindex, attachment)) {

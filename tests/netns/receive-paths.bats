@@ -31,6 +31,13 @@ arrives() {
 	arrives xdp-generic xdp
 }
 
+@test "receive: a veth pair with more TX queues than RX queues has no native XDP; what to do is said" {
+	ip -n "$rx_ns" link add many numtxqueues 4 type veth peer name few
+	run ip netns exec "$rx_ns" "$tsnpub" receive --iface few --duration 10ms
+	[[ $output == *"few: native XDP is not to be had here (No space left on device (ENOSPC): fewer RX queues than "*"numrxqueues"* ]]
+	[[ $output == *"XDP generic"* ]]
+}
+
 @test "receive: software stamps through a socket" {
 	start_receiver --json --timestamps sw
 	arrives socket sw
