@@ -65,7 +65,7 @@ struct session {
 	int64_t start_ns, now_ns; /* CLOCK_MONOTONIC */
 	int64_t next_tick_ns, next_check_ns;
 	uint64_t taken; /* frames of ours, strays and duplicates too */
-	uint64_t records_lost; /* as of the last look for last frames among them */
+	uint64_t records_lost; /* as of the last second */
 	uint64_t nic_frames, nic_missed; /* at the start */
 	const char *ended;
 	bool gone;
@@ -265,6 +265,12 @@ static void look_for_lost_last(struct session *session)
 	receiver_each_exact(session->receiver, note_lost_last, session);
 }
 
+/* Frames, those without a record too. */
+static uint64_t came(const struct session *session)
+{
+	return session->taken + session->records_lost;
+}
+
 static void each_second(struct session *session)
 {
 	struct error err = ERROR_INIT;
@@ -285,7 +291,7 @@ static void each_second(struct session *session)
 				     .elapsed_ns = session->now_ns - session->start_ns,
 				     .duration_ns = session->options->duration_ns,
 				     .deadline_ns = session->options->deadline_ns,
-				     .taken = session->taken,
+				     .taken = came(session),
 				     .count = session->options->count,
 			     });
 }
@@ -294,7 +300,7 @@ static void look_for_the_end(struct session *session)
 {
 	const struct rx_session_options *options = session->options;
 
-	if (options->count && session->taken >= options->count)
+	if (options->count && came(session) >= options->count)
 		session->ended = "the count of frames";
 	else if (options->duration_ns &&
 		 session->now_ns - session->start_ns >= options->duration_ns)

@@ -117,6 +117,17 @@ stream() {
 	json '.explanation[]' | grep -q 'the ring was full'
 }
 
+@test "receive: frames without a record count for --count" {
+	start_receiver --json --ring-size 4K --count 5000 --duration 20s
+	kill -STOP "$receiver"
+	sender send 5000
+	kill -CONT "$receiver"
+	finish_receiver
+	[ "$(json .counters.records_lost)" -gt 4000 ]
+	[ "$(json .received.frames)" -eq 5000 ]
+	[ "$(json .ended_by)" = "the count of frames" ]
+}
+
 @test "receive: what a socket drops is counted" {
 	start_receiver --json --timestamps sw --stay
 	kill -STOP "$receiver"
