@@ -198,13 +198,13 @@ static void pin(struct realtime *rt)
 			  "the cyclic thread is not pinned to CPU %d: sched_setaffinity: %s; "
 			  "the CPU must be online and in the cpuset of this control group",
 			  cpu, strerror(errno));
-	CPU_FREE(set);
-	rt->cpu = only_cpu();
-	if (rt->cpu != cpu && !rt->shortfalls)
+	else if (only_cpu() != cpu)
 		shortfall(
 			rt,
 			"the cyclic thread is not on CPU %d alone: the kernel changed its affinity",
 			cpu);
+	CPU_FREE(set);
+	rt->cpu = only_cpu();
 }
 
 static const char *policy_name(enum realtime_policy policy)
