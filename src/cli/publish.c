@@ -14,6 +14,7 @@
 #include "cli/config_file.h"
 #include "cli/publish_options.h"
 #include "cli/publish_schedule.h"
+#include "data/description.h"
 #include "engine/transmit.h"
 #include "report/json.h"
 #include "report/live.h"
@@ -233,7 +234,7 @@ static int print_json(const struct publish_request *request, struct publisher *p
 	if (verdict->judged)
 		json_object_set_new(document, "verdict", verdict_json(verdict));
 	if (request->publisher.log_path)
-		json_object_set_new(document, "log", json_string(request->publisher.log_path));
+		json_object_set_new(document, "log", describe_bytes(request->publisher.log_path));
 	if (blame->blame)
 		json_object_set_new(document, "blame", blame_session_json(blame));
 	return json_print(stdout, document, err);

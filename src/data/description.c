@@ -12,8 +12,7 @@
 #define TSNPUB_VERSION "0.1.0"
 #endif
 
-/* Any bytes as JSON text: what jansson refuses is made ASCII. */
-static json_t *any_text(const char *bytes)
+json_t *describe_bytes(const char *bytes)
 {
 	json_t *text = json_string(bytes);
 	char *copy;
@@ -43,7 +42,7 @@ static json_t *command_line(char *const *argv)
 	for (int i = 0; argv[i]; i++)
 		fprintf(out, "%s%s", i ? " " : "", argv[i]);
 	fclose(out);
-	text = line ? any_text(line) : NULL;
+	text = line ? describe_bytes(line) : NULL;
 	free(line);
 	return text;
 }
@@ -57,7 +56,7 @@ json_t *describe_run(char *const *argv)
 		return NULL;
 	json_object_set_new(d, "program", json_string("tsnpub " TSNPUB_VERSION));
 	if (!uname(&name)) {
-		json_object_set_new(d, "host", any_text(name.nodename));
+		json_object_set_new(d, "host", describe_bytes(name.nodename));
 		json_object_set_new(d, "kernel", json_sprintf("%s %s", name.release, name.version));
 		json_object_set_new(d, "machine", json_string(name.machine));
 	}

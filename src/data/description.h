@@ -27,6 +27,9 @@
  */
 json_t *describe_run(char *const *argv);
 
+/* A file's name, or what else may be any bytes: as JSON text, in which '?' stands for what is not ASCII if it is not UTF-8. */
+json_t *describe_bytes(const char *bytes);
+
 /* A whole number of the description, or of its "options"; `missing` when it is absent or no number. */
 int64_t description_number(const json_t *description, const char *name, int64_t missing);
 

@@ -49,6 +49,8 @@ static json_t *describe_streams(const struct publisher *p)
 		json_object_set_new(item, "size", json_integer(stream->size));
 		json_object_set_new(item, "offset_ns", json_integer(stream->offset_ns));
 		json_object_set_new(item, "every", json_integer(stream->every));
+		if (stream->phase)
+			json_object_set_new(item, "phase", json_integer(stream->phase));
 		json_object_set_new(item, "frames", json_integer(stream->frames));
 		json_array_append_new(list, item);
 	}

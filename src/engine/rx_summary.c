@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "data/description.h"
 #include "report/json.h"
 #include "report/text.h"
 
@@ -233,7 +234,7 @@ int rx_summary_json(FILE *out, const struct rx_summary *summary, struct error *e
 	if (summary->blame)
 		json_object_set_new(document, "blame", rx_blame_json(summary->blame));
 	if (summary->log_path) {
-		json_object_set_new(document, "log", json_string(summary->log_path));
+		json_object_set_new(document, "log", describe_bytes(summary->log_path));
 		json_object_set_new(document, "log_lost",
 				    json_integer((json_int_t)summary->log_lost));
 	}

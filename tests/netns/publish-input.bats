@@ -102,6 +102,17 @@ teardown() {
 	grep -q "cannot write to stdout: No space left on device" "$work/err"
 }
 
+@test "input: a log of any name is named in the JSON of both sides" {
+	local name
+
+	name=$(printf '%s/x\377.tsnlog' "$work")
+	publish --cycle 1ms --count 10 --json --quiet --log "$name"
+	[ "$publisher_status" -eq 0 ]
+	[ "$(tx .log)" = "$work/x?.tsnlog" ]
+	in_rx "$tsnpub" receive --iface vrx --duration 1ms --json --quiet --log "$name" >"$work/rx.json" 2>/dev/null || true
+	[ "$(jq -r .log "$work/rx.json")" = "$work/x?.tsnlog" ]
+}
+
 @test "input: options that contradict each other on this interface" {
 	refused 2 "--lead 2ms: not shorter than the cycle (1ms)" --cycle 1ms --lead 2ms
 	refused 2 "--spin 1ms: not shorter than the cycle (1ms)" --cycle 1ms --spin 1ms
