@@ -19,26 +19,25 @@ struct schedule_input {
 };
 
 enum {
-	SCHEDULE_OPTION_JSON = 512,
-	SCHEDULE_OPTION_IMPORT
+	SCHEDULE_OPTION_IMPORT = 512
 };
 
 /* Rows of a command's table of options. */
-#define SCHEDULE_INPUT_OPTIONS                                                                \
-	{ "import",                                                                           \
-	  SCHEDULE_OPTION_IMPORT,                                                             \
-	  "FILE",                                                                             \
-	  0,                                                                                  \
-	  "gates, cycle and base time from IEEE 802.1Q YANG instance data (JSON)",            \
-	  0 },                                                                                \
-	{                                                                                     \
-		"json", SCHEDULE_OPTION_JSON, NULL, 0, "one JSON document instead of text", 0 \
+#define SCHEDULE_INPUT_OPTIONS                                                     \
+	{ "import",                                                                \
+	  SCHEDULE_OPTION_IMPORT,                                                  \
+	  "FILE",                                                                  \
+	  0,                                                                       \
+	  "gates, cycle and base time from IEEE 802.1Q YANG instance data (JSON)", \
+	  0 },                                                                     \
+	{                                                                          \
+		"json", 'j', NULL, 0, "one JSON document instead of text", 0       \
 	}
 
 /* Rows of the command's table of places. */
 #define SCHEDULE_INPUT_PLACES                                                 \
 	ARGUMENT_TEXT(SCHEDULE_OPTION_IMPORT, struct schedule_input, import), \
-		ARGUMENT_FLAG(SCHEDULE_OPTION_JSON, struct schedule_input, json)
+		ARGUMENT_FLAG('j', struct schedule_input, json)
 
 /*
  * The argp parser of these commands. Its input is a command's options, which begin with a struct schedule_input: stores by

@@ -28,18 +28,14 @@ struct show_options {
 	struct error err;
 };
 
-enum {
-	OPTION_JSON = 256
-};
-
 static const struct argp_option options[] = {
 	{ "iface", 'i', "IFACE", 0, "the interface (default: all with a schedule)", 0 },
-	{ "json", OPTION_JSON, NULL, 0, "one JSON document instead of text", 0 },
+	{ "json", 'j', NULL, 0, "one JSON document instead of text", 0 },
 	{ 0 },
 };
 
 static const struct argument_place places[] = {
-	ARGUMENT_FLAG(OPTION_JSON, struct show_options, json),
+	ARGUMENT_FLAG('j', struct show_options, json),
 	ARGUMENT_END,
 };
 

@@ -38,6 +38,15 @@ short_described() {
 	diff "$BATS_TEST_TMPDIR/help" <(described schedule)
 }
 
+@test "manual: --json, --quiet and --iface have the same short form with every command" {
+	for command in "${commands[@]}"; do
+		for option in "j json" "q quiet" "i iface"; do
+			! listed "$command" | grep -qx "${option#* }" || short_listed "$command" | grep -qx "$option" ||
+				{ echo "$command: no -${option% *}"; false; }
+		done
+	done
+}
+
 @test "manual: the publisher's options are those of its file" {
 	dir=$BATS_TEST_TMPDIR
 	for option in $(listed publish); do
