@@ -125,8 +125,9 @@ int xdp_attach(int ifindex, const char *ifname, int program_fd, enum xdp_mode mo
 	if (fd == -EPERM)
 		return error_errno(err, EPERM, "%s: XDP cannot be attached without CAP_NET_ADMIN",
 				   ifname);
-	if (fd == -EBUSY && xdp_check_free(ifindex, ifname, err))
-		return -1; /* someone was faster */
+	/* someone was faster; EEXIST: in the other mode */
+	if ((fd == -EBUSY || fd == -EEXIST) && xdp_check_free(ifindex, ifname, err))
+		return -1;
 	if (fd == -EBUSY)
 		return error_errno(err, EBUSY,
 				   "%s: XDP cannot be attached: where the driver takes a TX queue "

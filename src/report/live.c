@@ -115,7 +115,8 @@ static void add_progress(struct text *t, const struct live_view *v, bool termina
 		add(t, "%3d%% ", (int)(share * 100.0));
 	}
 	if (share > 0.0)
-		add_clock(t, (int64_t)((double)v->elapsed_ns * (1.0 - share) / share));
+		add_clock(t, (int64_t)((double)v->elapsed_ns * (1.0 - share) / share) +
+				     NSEC_PER_SEC / 2); /* the line is a little late */
 	else
 		add(t, "?");
 	add(t, " left");

@@ -37,6 +37,16 @@ static void a_counted_run_shows_progress_and_time_left(void **state)
 	histogram_free(&h);
 }
 
+static void time_left_is_rounded(void **state)
+{
+	const struct live_view view = { .elapsed_ns = 1000200000, .duration_ns = 2000000000 };
+	char text[256];
+
+	(void)state;
+	live_format(&view, false, 0, text, sizeof(text));
+	assert_string_equal(text, "0:01 50% 0:01 left");
+}
+
 /* On a terminal of 80 columns, and on narrower ones, what is measured is seen, and no number is cut. */
 static void what_does_not_fit_is_left_out(void **state)
 {
@@ -149,6 +159,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_counted_run_shows_progress_and_time_left),
+		cmocka_unit_test(time_left_is_rounded),
 		cmocka_unit_test(what_does_not_fit_is_left_out),
 		cmocka_unit_test(an_endless_run_shows_the_time),
 		cmocka_unit_test(a_short_buffer_is_not_overrun),
