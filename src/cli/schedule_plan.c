@@ -33,7 +33,9 @@ enum {
 
 static const struct argp_option options[] = {
 	{ "driver", 'd', "NAME", 0,
-	  "plan for this driver or part: igc, I225, I226, LS1028A, I210, felix, veth, ideal, generic", 0 },
+	  "plan for this driver or part: igc, I225, I226, LS1028A, I210, felix, veth, ideal, "
+	  "generic",
+	  0 },
 	{ "speed", 's', "SPEED", 0,
 	  "plan for this link speed: 100M, 1G, 2.5G (default: the file's, else 1G)", 0 },
 	{ "svg", OPTION_SVG, "FILE", 0, "write a drawing of one cycle", 0 },
