@@ -24,6 +24,7 @@ struct run {
 	const struct publisher_events *events;
 	int64_t down_since_ns; /* CLOCK_MONOTONIC, 0: the link is there */
 	bool stopping;
+	bool requeued; /* it was said that the qdiscs are others */
 };
 
 __attribute__((format(printf, 3, 4))) static void say(const struct run *run, bool warning,
@@ -173,6 +174,21 @@ static void stop_for_link(struct run *run)
 	cycle_control_stop(&p->control);
 }
 
+/* What was read back at the start then need not be so any more; a NIC or qdisc says nothing of it. */
+static void qdiscs_changed(struct run *run, bool by_itself)
+{
+	struct publisher *p = run->p;
+
+	if (!link_monitor_requeued(p->monitor) || by_itself || run->requeued)
+		return;
+	run->requeued = true;
+	say(run, true,
+	    "%s: its qdiscs were changed in mid-run: that frames leave by pacing %s is not known "
+	    "from "
+	    "here on; start anew to have it read back",
+	    p->setup.link.name, pacing_name(p->setup.pacing.kind));
+}
+
 /* Links that were back before the kernel told of their loss: frames went out meanwhile, and into nothing. */
 static void link_flapped(struct run *run)
 {
@@ -196,6 +212,7 @@ static void link_changed(struct run *run)
 	struct link_info link;
 	char gone[DURATION_TEXT];
 	struct error err = ERROR_INIT;
+	bool by_itself = false;
 
 	while ((change = link_monitor_next(p->monitor, &link)) != LINK_NO_CHANGE) {
 		int64_t now = clock_now_ns(CLOCK_MONOTONIC);
@@ -216,6 +233,7 @@ static void link_changed(struct run *run)
 			if (run->down_since_ns && (anew ? p->setup.gates || p->options.restart_gates
 							: p->setup.software_gates))
 				restart_gates(run, link.name, anew);
+			by_itself |= run->down_since_ns != 0 && (anew || p->options.restart_gates);
 			run->down_since_ns = 0;
 			atomic_store(&p->control.link_down, 0);
 			continue;
@@ -237,6 +255,7 @@ static void link_changed(struct run *run)
 		stop_for_link(run);
 	}
 	link_flapped(run);
+	qdiscs_changed(run, by_itself);
 }
 
 static void take_signals(struct run *run)

@@ -142,6 +142,7 @@ struct link_monitor {
 	uint32_t unseen; /* losses of the carrier that no report tells */
 	enum link_change state;
 	bool overrun;
+	bool requeued; /* another qdisc */
 	/* messages received and not yet looked at */
 	size_t size, at;
 	_Alignas(NLMSG_ALIGNTO) char buffer[32768];
@@ -164,7 +165,8 @@ struct link_monitor *link_monitor_open(const struct link_info *now, struct error
 	netlink_trim(monitor->nl);
 	monitor->socket = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (!monitor->socket ||
-	    mnl_socket_bind(monitor->socket, RTMGRP_LINK, MNL_SOCKET_AUTOPID) < 0) {
+	    mnl_socket_bind(monitor->socket, RTMGRP_LINK | 1U << (RTNLGRP_TC - 1),
+			    MNL_SOCKET_AUTOPID) < 0) {
 		error_errno(err, errno, "cannot follow interface %s", now->name);
 		goto failed;
 	}
@@ -205,6 +207,14 @@ uint32_t link_monitor_unseen(struct link_monitor *monitor)
 
 	monitor->unseen = 0;
 	return unseen;
+}
+
+bool link_monitor_requeued(struct link_monitor *monitor)
+{
+	bool requeued = monitor->requeued;
+
+	monitor->requeued = false;
+	return requeued;
 }
 
 void link_monitor_look(struct link_monitor *monitor)
@@ -260,9 +270,18 @@ static enum link_change read_afresh(struct link_monitor *monitor, struct link_in
 	return changed(monitor, link->running ? LINK_UP : LINK_DOWN, link);
 }
 
+static bool is_of_qdisc(const struct nlmsghdr *message, int index)
+{
+	const struct tcmsg *tcm = NLMSG_DATA(message);
+
+	return (message->nlmsg_type == RTM_NEWQDISC || message->nlmsg_type == RTM_DELQDISC) &&
+	       message->nlmsg_len >= NLMSG_LENGTH(sizeof(*tcm)) && tcm->tcm_ifindex == index;
+}
+
 static enum link_change look_at(struct link_monitor *monitor, const struct nlmsghdr *message,
 				struct link_info *link)
 {
+	monitor->requeued |= is_of_qdisc(message, monitor->last.index);
 	if ((message->nlmsg_type != RTM_NEWLINK && message->nlmsg_type != RTM_DELLINK) ||
 	    link_parse(message, link) < 0)
 		return LINK_NO_CHANGE;

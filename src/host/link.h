@@ -81,6 +81,8 @@ enum link_change link_monitor_next(struct link_monitor *monitor, struct link_inf
  * kernel told of it.
  */
 uint32_t link_monitor_unseen(struct link_monitor *monitor);
+/* True once after a qdisc of the interface was installed, changed or removed since this was asked before. */
+bool link_monitor_requeued(struct link_monitor *monitor);
 /* The next link_monitor_next() reads the interface itself: the kernel may hold its news back for a second. */
 void link_monitor_look(struct link_monitor *monitor);
 void link_monitor_close(struct link_monitor *monitor); /* NULL is allowed */

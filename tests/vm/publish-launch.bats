@@ -84,6 +84,21 @@ between() {
 	[ "$(value pacing)" = timer ]
 }
 
+@test "etf that is removed in mid-run: said, since what was read back at the start is no longer so" {
+	sim
+	tc qdisc replace dev tsn0 root handle 1: mqprio $four hw 0
+	tc qdisc replace dev tsn0 parent 1:4 etf clockid CLOCK_TAI delta 300000 offload
+	{ sleep 1; tc qdisc del dev tsn0 root; } &
+	publish --iface tsn0 --cycle 1ms --priority 3 --duration 2s --quiet
+	[ "$(value pacing)" = launch-time ]
+	[ "$(grep -c 'tsn0: its qdiscs were changed in mid-run: that frames leave by pacing launch-time is not known' /tmp/err)" -eq 1 ]
+	# and nothing of it where they stay, and the link goes
+	{ sleep 1; ip link set tsn1 down; sleep 0.2; ip link set tsn1 up; } &
+	publish --iface tsn0 --cycle 1ms --duration 2s --quiet
+	grep -q 'the link is back' /tmp/err
+	[ "$(grep -c qdiscs /tmp/err)" -eq 0 ]
+}
+
 @test "etf whose launches are missed: counted for their frame, status 1" {
 	pair
 	tc qdisc replace dev va parent root handle 100 mqprio $four hw 0
