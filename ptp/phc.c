@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "host/ethtool.h"
+#include "host/link.h"
 
 int phc_index_of(const char *iface, int *index, bool *hardware, struct error *err)
 {
@@ -29,7 +30,7 @@ int phc_index_of(const char *iface, int *index, bool *hardware, struct error *er
 	if (!if_nametoindex(iface) && errno != ENODEV)
 		return error_errno(err, errno, "%s: cannot ask for the interface", iface);
 	if (!if_nametoindex(iface))
-		return error_input(err, "there is no interface '%s'; `ip link` lists them", iface);
+		return link_not_there(iface, err);
 	ethtool = ethtool_open(err);
 	if (!ethtool)
 		return -1;

@@ -69,6 +69,8 @@ static const struct argp_option options[] = {
 	{ NULL, 0, NULL, 0, NULL, 0 },
 };
 
+#define SETTLE 3 /* good seconds in a row, if not given */
+
 struct parse {
 	struct sync_options *o;
 	struct error err;
@@ -193,6 +195,8 @@ static int check_options(const struct sync_options *o, struct error *err)
 		return error_input(
 			err,
 			"--duration is the length of --watch, --log or --start: give one of them");
+	if (o->settle && !o->wait_ns)
+		return error_input(err, "--settle goes with --wait");
 	if (o->set_tai && (o->watch || o->wait_ns || o->log))
 		return error_input(
 			err, "--set-tai-offset is done at once: run --watch, --wait and --log "
@@ -335,7 +339,6 @@ int cmd_sync(int argc, char **argv)
 					  NULL };
 	struct sync_options o = { .source = { .ptp4l = { .domain = -1, .transport_specific = -1 },
 					      .frequency_ns = 250 * NSEC_PER_MSEC },
-				  .settle = 3,
 				  .gptp = true };
 	struct parse parse = { &o, ERROR_INIT };
 	int status;
@@ -343,6 +346,8 @@ int cmd_sync(int argc, char **argv)
 	o.argv = argv;
 	if (arguments_parse(&argp, argc, argv, &parse, &parse.err) || check_options(&o, &parse.err))
 		return error_report(&parse.err);
+	if (!o.settle)
+		o.settle = SETTLE;
 	status = run(&o, &parse.err);
 	if (fflush(stdout) && status >= 0)
 		status = error_errno(&parse.err, errno, "cannot write to the standard output");

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/link.h"
 #include "host/netlink.h"
 
 #define ATTRIBUTES_MAX 48 /* highest attribute that is looked at, in any message */
@@ -180,7 +181,7 @@ static int ask(struct ethtool *ethtool, const char *ifname, uint8_t message, uin
 	if (is_absent(result))
 		return ETHTOOL_ABSENT;
 	if (result == -ENODEV)
-		return error_input(err, "no interface '%s'; `ip link` lists them", ifname);
+		return link_not_there(ifname, err);
 	if (result < 0)
 		return netlink_error(err, ethtool->nl, result, "%s: cannot read its %s", ifname,
 				     what);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "host/ethtool.h"
+#include "host/link.h"
 
 #define STATISTICS_MAX 65536 /* far above what drivers have; bounds what is allocated */
 
@@ -36,7 +37,7 @@ static int failed(const char *ifname, const char *what, struct error *err)
 	if (errno == EOPNOTSUPP)
 		return ETHTOOL_ABSENT;
 	if (errno == ENODEV)
-		return error_input(err, "no interface '%s'; `ip link` lists them", ifname);
+		return link_not_there(ifname, err);
 	return error_errno(err, errno, "%s: cannot read its %s", ifname, what);
 }
 

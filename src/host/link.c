@@ -85,6 +85,14 @@ bool link_name_is_good(const char *name)
 	return length && length < LINK_NAME;
 }
 
+int link_not_there(const char *name, struct error *err)
+{
+	return error_input(err,
+			   "interface '%s': there is none of that name in this network "
+			   "namespace; `ip link` lists them",
+			   name);
+}
+
 int link_get(struct netlink *nl, const char *name, struct link_info *link, struct error *err)
 {
 	struct nlmsghdr *request;
@@ -104,10 +112,7 @@ int link_get(struct netlink *nl, const char *name, struct link_info *link, struc
 	memset(link, 0, sizeof(*link));
 	result = netlink_talk(nl, request, take_link, link);
 	if (result == -ENODEV)
-		return error_input(err,
-				   "interface '%s': there is none of that name in this network "
-				   "namespace; `ip link` lists them",
-				   name);
+		return link_not_there(name, err);
 	if (result < 0)
 		return netlink_error(err, nl, result, "interface '%s': cannot read it", name);
 	if (!link->index)

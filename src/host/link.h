@@ -37,6 +37,9 @@ struct link_info {
  */
 bool link_name_is_good(const char *name);
 
+/* The error that there is no such interface, in the words that all commands have for it. Returns -1. */
+int link_not_there(const char *name, struct error *err);
+
 /*
  * Reads the interface. An unknown name, or one that is no name, is the user's error (status 2). Needs no
  * privileges. Returns 0 or -1.

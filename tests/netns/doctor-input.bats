@@ -16,7 +16,7 @@ refused() { # STATUS TEXT ARGUMENT...
 }
 
 @test "wrong input is refused in one line" {
-	refused 2 "no interface 'nothere'" --iface nothere
+	refused 2 "interface 'nothere': there is none of that name" --iface nothere
 	refused 2 "too long" --iface averyveryverylonginterfacename
 	refused 2 "not a list of CPUs" --cpu a-b
 	refused 2 "not a list of CPUs from 0 to 1023" --cpu 0,5000

@@ -309,9 +309,12 @@ answers_badly() {
 	[[ $output == *"--limit"*us* ]]
 	run "$tsnpub" sync --iface nosuch0
 	[ "$status" -eq 2 ]
-	[[ $output == *"no interface 'nosuch0'"* ]]
+	[[ $output == *"interface 'nosuch0': there is none of that name"* ]]
 	run "$tsnpub" sync --role boss
 	[ "$status" -eq 2 ]
+	run "$tsnpub" sync --settle 5
+	[ "$status" -eq 2 ]
+	[ "$output" = 'tsnpub: --settle goes with --wait' ]
 	run "$tsnpub" sync --domain 256
 	[ "$status" -eq 2 ]
 	run "$tsnpub" sync --print-setup
