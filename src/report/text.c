@@ -272,8 +272,8 @@ void text_print_rx(FILE *out, const struct rx_metrics *m)
 	if (c.sequence.before_first)
 		fprintf(out,
 			"  %-14s %12" PRIu64
-			"  numbers before the first: sent before this receiver "
-			"began; not counted as lost\n",
+			"  numbers before the first one taken: sent before this receiver "
+			"began, or lost or ignored then; not counted as lost\n",
 			"joined late", c.sequence.before_first);
 	print_count(out, "duplicate", c.sequence.duplicate, total->frames);
 	print_count(out, "reordered", c.sequence.reordered, total->frames);
