@@ -162,6 +162,19 @@ static const char *kind_name(enum record_kind kind)
 	}
 }
 
+/* What is read is not all that there was. */
+static void warn_about(const struct log_reader *log, const char *path)
+{
+	if (log_truncated(log))
+		message_warn("log '%.128s': cut off in mid-record; read up to there", path);
+	if (log_missing(log))
+		message_warn("log '%.128s': %" PRIu64
+			     " records are missing in it (a full ring or disk): of as many frames "
+			     "it cannot be told what "
+			     "became of them",
+			     path, log_missing(log));
+}
+
 static int take_log(struct report *r, struct log_reader *log, const char *path, struct error *err)
 {
 	struct analysis_logs *logs = &r->logs;
@@ -183,8 +196,7 @@ static int take_log(struct report *r, struct log_reader *log, const char *path, 
 			"log '%.128s': a wake-up log is not joined with others; report it "
 			"alone",
 			path);
-	if (log_truncated(log))
-		message_warn("log '%.128s': cut off in mid-record; read up to there", path);
+	warn_about(log, path);
 	if (!log_count(log))
 		message_warn("log '%.128s': has no records", path);
 	return 0;
@@ -317,9 +329,7 @@ static int compare_logs(struct report *r, struct compare *compare, struct error 
 
 		if (!log)
 			return -1;
-		if (log_truncated(log))
-			message_warn("log '%.128s': cut off in mid-record; read up to there",
-				     r->options.paths[i]);
+		warn_about(log, r->options.paths[i]);
 		result = compare_add(compare, r->options.paths[i], log, &r->analysis_options, err);
 		log_reader_free(log);
 		if (result)

@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include "base/memory.h"
+#include "data/description.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "log records are written as they lie in memory: little-endian hosts only"
@@ -20,6 +21,7 @@
 
 #define BYTE_ORDER_MARK 0x01020304U
 #define JSON_MAX (LOGFILE_HEADER_SIZE - sizeof(struct header_start))
+#define LOST_ROOM 40 /* for what log_close() may have to add */
 #define BUFFER_RECORDS 4096
 
 static const char magic[8] = "TSNLOG\r\n";
@@ -39,8 +41,11 @@ _Static_assert(sizeof(struct header_start) == 32, "log header");
 struct log_writer {
 	int fd;
 	char *path;
+	enum record_kind kind;
+	json_t *description;
 	uint64_t written; /* records in the file */
 	uint64_t lost;
+	uint64_t lacks; /* beside those lost */
 	bool failed;
 	size_t buffered; /* records */
 	uint8_t buffer[BUFFER_RECORDS * RECORD_SIZE];
@@ -90,10 +95,10 @@ static const char *longest_member(json_t *object)
 }
 
 /*
- * The description as text of at most JSON_MAX bytes. One that is too long (64 streams, a very long
+ * The description as text of at most `room` bytes. One that is too long (64 streams, a very long
  * command line) loses its longest members, which "left_out" then names.
  */
-static char *fit_description(const json_t *description)
+static char *fit_description(const json_t *description, size_t room)
 {
 	json_t *copy = json_deep_copy(description);
 	json_t *left_out = json_array();
@@ -102,7 +107,7 @@ static char *fit_description(const json_t *description)
 	while (copy && left_out) {
 		const char *key;
 
-		if (json_dumpb(copy, NULL, 0, JSON_COMPACT) <= JSON_MAX) {
+		if (json_dumpb(copy, NULL, 0, JSON_COMPACT) <= room) {
 			text = json_dumps(copy, JSON_COMPACT);
 			break;
 		}
@@ -116,29 +121,40 @@ static char *fit_description(const json_t *description)
 	return text;
 }
 
-static int write_header(int fd, const char *path, enum record_kind kind, const json_t *description,
-			struct error *err)
+/* Returns 0, or -1: the description cannot be written as JSON. */
+static int make_header(uint8_t header[LOGFILE_HEADER_SIZE], enum record_kind kind,
+		       const json_t *description, size_t room)
 {
-	uint8_t header[LOGFILE_HEADER_SIZE] = { 0 };
 	struct header_start start = {
 		.version = LOGFILE_VERSION,
 		.byte_order = BYTE_ORDER_MARK,
 		.kind = kind,
 		.record_size = RECORD_SIZE,
 	};
-	char *text = fit_description(description);
-	size_t done;
-	int error;
+	char *text = fit_description(description, room);
 
 	if (!text)
-		return error_system(err, "log '%.128s': its description cannot be written as JSON",
-				    path);
+		return -1;
+	memset(header, 0, LOGFILE_HEADER_SIZE);
 	memcpy(start.magic, magic, sizeof(magic));
 	start.json_size = (uint32_t)strlen(text);
 	start.json_crc = (uint32_t)crc32(0, (const Bytef *)text, start.json_size);
 	memcpy(header, &start, sizeof(start));
 	memcpy(header + sizeof(start), text, start.json_size);
 	free(text);
+	return 0;
+}
+
+static int write_header(int fd, const char *path, enum record_kind kind, const json_t *description,
+			struct error *err)
+{
+	uint8_t header[LOGFILE_HEADER_SIZE];
+	size_t done;
+	int error;
+
+	if (make_header(header, kind, description, JSON_MAX - LOST_ROOM))
+		return error_system(err, "log '%.128s': its description cannot be written as JSON",
+				    path);
 	error = write_all(fd, header, sizeof(header), &done);
 	if (error)
 		return error_file(err, error, path, "log '%.128s': cannot write its header", path);
@@ -233,6 +249,8 @@ struct log_writer *log_create(const char *path, enum record_kind kind, const jso
 		goto out_unlink;
 	}
 	free(partial);
+	log->kind = kind;
+	log->description = json_deep_copy(description);
 	return log;
 
 out_unlink:
@@ -303,6 +321,26 @@ uint64_t log_lost(const struct log_writer *log)
 	return log->lost;
 }
 
+void log_lacks(struct log_writer *log, uint64_t records)
+{
+	log->lacks += records;
+}
+
+/* In place, so that a full disk has room for it. What cannot be told here was told when it happened. */
+static void tell_lost(struct log_writer *log)
+{
+	uint64_t lost = log->lost + log->lacks;
+	uint8_t header[LOGFILE_HEADER_SIZE];
+
+	if (!lost || !log->description ||
+	    json_object_set_new(log->description, "records_lost",
+				json_integer(lost < INT64_MAX ? (json_int_t)lost : INT64_MAX)) ||
+	    make_header(header, log->kind, log->description, JSON_MAX))
+		return;
+	if (pwrite(log->fd, header, sizeof(header), 0) != (ssize_t)sizeof(header))
+		errno = 0;
+}
+
 int log_close(struct log_writer *log, struct error *err)
 {
 	struct stat file;
@@ -311,6 +349,7 @@ int log_close(struct log_writer *log, struct error *err)
 	if (!log)
 		return 0;
 	result = log_flush(log, err);
+	tell_lost(log);
 	/* its room is given back with the descriptor, and nothing else would tell */
 	if (!result && !log->failed && !fstat(log->fd, &file) && !file.st_nlink)
 		result = error_system(err,
@@ -320,6 +359,7 @@ int log_close(struct log_writer *log, struct error *err)
 	/* network file systems report a full disk only here */
 	if (close(log->fd) && !result && !log->failed)
 		result = error_errno(err, errno, "log '%.128s': cannot close it", log->path);
+	json_decref(log->description);
 	free(log->path);
 	free(log);
 	return result;
@@ -467,6 +507,13 @@ uint64_t log_count(const struct log_reader *log)
 bool log_truncated(const struct log_reader *log)
 {
 	return log->truncated;
+}
+
+uint64_t log_missing(const struct log_reader *log)
+{
+	int64_t lost = description_number(log->description, "records_lost", 0);
+
+	return lost > 0 ? (uint64_t)lost : 0;
 }
 
 int64_t log_read(struct log_reader *log, void *records, size_t count, struct error *err)

@@ -48,7 +48,13 @@ int log_flush(struct log_writer *log, struct error *err);
 /* Records not written because of a failure. */
 uint64_t log_lost(const struct log_writer *log);
 
-/* Flushes, closes and frees; NULL is allowed. A file that was removed meanwhile is an error: nothing is left of it. */
+/* `records` never came to log_append(), since there was no room for them on the way: the file lacks them, too. */
+void log_lacks(struct log_writer *log, uint64_t records);
+
+/*
+ * Flushes, writes into the header how many records the file lacks ("records_lost"), closes and frees; NULL is allowed. A file that
+ * was removed meanwhile is an error: nothing is left of it.
+ */
 int log_close(struct log_writer *log, struct error *err);
 
 /*
@@ -62,6 +68,8 @@ const json_t *
 log_description(const struct log_reader *log); /* borrowed, lives as long as the reader */
 uint64_t log_count(const struct log_reader *log); /* whole records in the file */
 bool log_truncated(const struct log_reader *log);
+uint64_t
+log_missing(const struct log_reader *log); /* records that the file lacks, as its writer says */
 
 /*
  * The next records, up to `count`, in host byte order. Returns how many, 0 at the end, -1 on failure.

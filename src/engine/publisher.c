@@ -436,6 +436,7 @@ int publisher_run(struct publisher *p, const struct publisher_events *events, st
 	}
 	if (p->log) {
 		p->counts.log_lost = log_lost(p->log) + p->records.dropped;
+		log_lacks(p->log, p->records.dropped);
 		if (log_close(p->log, &restore_err) < 0)
 			say(&run, true, "%s", restore_err.text);
 		p->log = NULL;

@@ -536,6 +536,8 @@ static int summarise(struct session *session, struct error *err)
 	rx_facts_gather(&facts, session->ifindex, session->nic_frames, session->nic_missed);
 	if (facts.counters.records_lost)
 		receiver_each_exact(session->receiver, correct, session);
+	if (session->log)
+		log_lacks(session->log, facts.counters.records_lost);
 	total = rx_metrics_total(session->metrics, NULL);
 	if (!total)
 		return error_errno(err, ENOMEM, "summary");

@@ -433,6 +433,7 @@ int analysis_run(struct analysis *a, const struct analysis_options *options,
 	p->sent = p->tx_blocks;
 	a->options = *options;
 	take_limit(a, logs);
+	a->rx_lacks = logs->rx ? log_missing(logs->rx) : 0;
 	if (logs->rx)
 		a->taken = selection_read(log_description(logs->rx));
 	result = prepare(a, logs, err);
@@ -509,6 +510,24 @@ static void judge_rx(const struct analysis *a, struct verdict *v)
 	rx_stream_free(total);
 }
 
+/*
+ * A frame whose record had no room on the way to the log is none that was lost: which of them, nobody knows. Without the sender's
+ * log the missing records are no gap where they are the last ones, and were due all the same.
+ */
+static void forgive_unlogged(const struct analysis *a, struct verdict *v)
+{
+	uint64_t lost = a->joined ? a->join.not_received : v->missed - v->late;
+
+	if (!a->rx || (!a->joined && a->limit.of == LIMIT_OF_LAUNCH_ERROR))
+		return;
+	v->unlogged = a->rx_lacks < lost ? a->rx_lacks : lost;
+	v->missed -= v->unlogged < v->missed ? v->unlogged : v->missed;
+	if (!a->joined) {
+		v->due += a->rx_lacks - v->unlogged;
+		v->unlogged = a->rx_lacks;
+	}
+}
+
 struct verdict analysis_verdict(const struct analysis *a)
 {
 	struct verdict v = { .source = SOURCE_COUNT };
@@ -526,6 +545,7 @@ struct verdict analysis_verdict(const struct analysis *a)
 	}
 	if (a->joined)
 		judge_joined(a, &v);
+	forgive_unlogged(a, &v);
 	v.limit = a->limit;
 	v.other = a->other_limit;
 	verdict_finish(&v, a->limit.deadline_ns, a->limit.sla);

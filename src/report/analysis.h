@@ -62,6 +62,7 @@ struct analysis {
 	uint64_t lost_late
 		[SOURCE_COUNT]; /* not received, and beyond the sender's deadline by this stamp */
 	struct join_counts join;
+	uint64_t rx_lacks; /* records that the receiver's log says are missing in it */
 };
 
 /*

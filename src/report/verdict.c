@@ -20,11 +20,13 @@ void verdict_finish(struct verdict *v, int64_t deadline_ns, double sla)
 		v->unjudged = 0;
 	if (v->unjudged > v->due - v->missed)
 		v->unjudged = v->due - v->missed;
+	if (v->unlogged > v->due - v->missed - v->unjudged)
+		v->unlogged = v->due - v->missed - v->unjudged;
 	v->judged = deadline_ns || sla > 0;
 	v->miss_rate = v->due ? (double)v->missed / (double)v->due : 0.0;
 	v->required = sla > 0 ? sla : 1.0;
 	/* of nothing nothing is proven */
-	v->met = v->due && allowed(v, v->missed + v->unjudged);
+	v->met = v->due && allowed(v, v->missed + v->unjudged + v->unlogged);
 	v->known = v->due && (v->met || !allowed(v, v->missed));
 }
 
@@ -126,7 +128,11 @@ static void print_share(FILE *out, const struct verdict *v)
 	if (v->unjudged)
 		fprintf(out, ", %" PRIu64 " not judged (%s: clock not in sync, or no stamp)",
 			v->unjudged, format_share(v->unjudged, v->due, share));
-	in_time = 100.0 * ((double)(v->due - v->missed - v->unjudged) / (double)v->due);
+	if (v->unlogged)
+		fprintf(out, ", %" PRIu64 " without a record (%s: the log lacks some)", v->unlogged,
+			format_share(v->unlogged, v->due, share));
+	in_time = 100.0 *
+		  ((double)(v->due - v->missed - v->unjudged - v->unlogged) / (double)v->due);
 	/* all but one of millions are not all */
 	fprintf(out, ", %.*g %% in time, demanded %.12g %%\n", in_time > 99 ? 12 : 6, in_time,
 		100.0 * v->required);
@@ -197,6 +203,8 @@ json_t *verdict_json(const struct verdict *v)
 	json_object_set_new(o, "missed", number(v->missed));
 	json_object_set_new(o, "late", number(v->late));
 	json_object_set_new(o, "unjudged", number(v->unjudged));
+	if (v->unlogged)
+		json_object_set_new(o, "unlogged", number(v->unlogged));
 	if (v->source != SOURCE_COUNT)
 		json_object_set_new(o, "source", json_string(source_name(v->source)));
 	json_object_set_new(o, "miss_rate", json_real(v->miss_rate));

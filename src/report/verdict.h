@@ -42,6 +42,7 @@ struct verdict {
 	uint64_t missed; /* late, lost, or not sent */
 	uint64_t late; /* of them, late */
 	uint64_t unjudged; /* came or left, and whether in time cannot be told */
+	uint64_t unlogged; /* of a log that lacks records: may have come */
 	enum stamp_source source; /* of the stamps that late was judged by; SOURCE_COUNT: none */
 	double miss_rate;
 	double required; /* fraction in time that is demanded: the SLA, else 1 */
@@ -52,7 +53,7 @@ struct verdict {
 };
 
 /*
- * The rest, from `due`, `missed`, `late` and `unjudged`. `deadline_ns` 0: none; `sla` is a fraction, 0: none. With a deadline alone
+ * The rest, from `due`, `missed`, `late`, `unjudged` and `unlogged`. `deadline_ns` 0: none; `sla` is a fraction, 0: none. With a deadline alone
  * all must be in time.
  */
 void verdict_finish(struct verdict *verdict, int64_t deadline_ns, double sla);

@@ -272,6 +272,28 @@ arrives() {
 	[ "$(grep -c "No space left on device.*goes on without a log" "$work/err")" -eq 1 ]
 }
 
+@test "receive: of a log on a full disk the report says that records are missing, and takes no frame for lost" {
+	mkdir "$work/small"
+	mount -t tmpfs -o size=16k tmpfs "$work/small" || skip "cannot mount a tmpfs"
+	start_receiver --json --log "$work/small/rx"
+	in_tx "$tsnpub" --iface vtx --cycle 1ms --count 1000 --log "$work/tx" --quiet >/dev/null 2>&1 3>&-
+	finish_receiver
+	cp "$work/small/rx" "$work/rx"
+	umount "$work/small"
+	[ "$receiver_status" -eq 0 ]
+	lost=$(json .log_lost)
+	[ "$lost" -gt 500 ]
+	status=0
+	"$tsnpub" report --json --sla 60% "$work/rx" "$work/tx" >"$work/report" 2>"$work/report.err" || status=$?
+	[ "$status" -eq 1 ]
+	jq -e --argjson lost "$lost" '.verdict | .is == "not known" and .unlogged == $lost' "$work/report"
+	grep -q "rx': $lost records are missing in it" "$work/report.err"
+	# without the sender's log they are no gap, and were due all the same
+	"$tsnpub" report --json --sla 60% "$work/rx" >"$work/report" 2>/dev/null && return 1
+	jq -e --argjson lost "$lost" --argjson frames "$(json .received.frames)" \
+		'.verdict | .is == "not known" and .due == $frames and .unlogged == $lost' "$work/report"
+}
+
 @test "receive: a disk that is full between two frames is said too, once, and counted" {
 	mkdir "$work/small"
 	mount -t tmpfs -o size=4k tmpfs "$work/small" || skip "cannot mount a tmpfs"

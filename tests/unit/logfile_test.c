@@ -345,8 +345,46 @@ static void a_full_disk_stops_the_log_once(void **state)
 	assert_non_null(reader);
 	assert_int_equal(log_count(reader), 100);
 	assert_false(log_truncated(reader));
+	assert_int_equal(log_missing(reader), 9900);
 	log_reader_free(reader);
 	json_decref(description);
+}
+
+static void it_tells_what_it_lacks(void **state)
+{
+	static const uint64_t lacks[] = { 0, 7, UINT64_MAX };
+	static const uint64_t told[] = { 0, 7, INT64_MAX };
+	char text[4096] = { 0 };
+
+	(void)state;
+	/* with a description that fills the header, as far as one can, nothing else has to make room */
+	for (int length = 3900; length < 4050; length += 5)
+		for (int i = 0; i < 3; i++) {
+			struct error err = ERROR_INIT;
+			struct tx_record r = record(1), back;
+			struct log_writer *log;
+			struct log_reader *reader;
+			json_t *description;
+
+			memset(text, 'x', (size_t)length);
+			text[length] = '\0';
+			description = json_pack("{s:s}", "host", text);
+			log = log_create(path, RECORD_TX, description, &err);
+			json_decref(description);
+			assert_non_null(log);
+			assert_int_equal(log_append(log, &r, 1, &err), 0);
+			log_lacks(log, lacks[i]);
+			assert_int_equal(log_close(log, &err), 0);
+			reader = log_open(path, &err);
+			assert_non_null(reader);
+			assert_int_equal(log_missing(reader), told[i]);
+			if (length <= 4096 - 32 - 40 - (int)strlen("{\"host\":\"\"}"))
+				assert_string_equal(
+					description_text(log_description(reader), "host"), text);
+			assert_int_equal(log_read(reader, &back, 1, &err), 1);
+			assert_int_equal(back.seq, 1);
+			log_reader_free(reader);
+		}
 }
 
 static void the_run_is_described(void **state)
@@ -375,6 +413,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_log_that_was_removed_meanwhile_is_told, remove_file),
 		cmocka_unit_test_teardown(a_long_description_loses_its_longest_member, remove_file),
 		cmocka_unit_test_teardown(a_full_disk_stops_the_log_once, remove_file),
+		cmocka_unit_test_teardown(it_tells_what_it_lacks, remove_file),
 		cmocka_unit_test(the_run_is_described),
 	};
 

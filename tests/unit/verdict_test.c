@@ -213,6 +213,31 @@ static void what_is_not_known_is_told(void **state)
 	assert_int_equal(v.unjudged, 0);
 }
 
+static void a_frame_whose_record_is_missing_is_not_lost(void **state)
+{
+	struct verdict v = { .due = 1000, .missed = 1, .unlogged = 10, .source = SOURCE_XDP };
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	verdict_finish(&v, 0, 0.99);
+	assert_false(v.known);
+	assert_int_equal(v.unlogged, 10);
+	verdict_print(out, &v);
+	fclose(out);
+	assert_string_equal(text,
+			    "\nVerdict: NOT KNOWN: 1 of 1000 not in time (0.1 %), 10 without a "
+			    "record (1 %: the log lacks some), 98.9 % in time, demanded 99 %\n");
+	free(text);
+	verdict_finish(&v, 0, 0.98);
+	assert_true(v.met);
+	v.missed = 995;
+	verdict_finish(&v, 0, 0.98);
+	assert_true(v.known);
+	assert_int_equal(v.unlogged, 5);
+}
+
 static void it_is_told_in_one_line(void **state)
 {
 	struct verdict v = { .due = 1000, .missed = 2000, .late = 3, .source = SOURCE_HW };
@@ -250,6 +275,7 @@ int main(void)
 		cmocka_unit_test(it_is_told_in_one_line),
 		cmocka_unit_test(all_but_one_of_millions_and_nothing_are_told_as_such),
 		cmocka_unit_test(what_is_not_known_is_told),
+		cmocka_unit_test(a_frame_whose_record_is_missing_is_not_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
