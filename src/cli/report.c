@@ -170,8 +170,7 @@ static void warn_about(const struct log_reader *log, const char *path)
 	if (log_missing(log))
 		message_warn("log '%.128s': %" PRIu64
 			     " records are missing in it (a full ring or disk): of as many frames "
-			     "it cannot be told what "
-			     "became of them",
+			     "it cannot be told what became of them",
 			     path, log_missing(log));
 }
 

@@ -184,8 +184,7 @@ static void qdiscs_changed(struct run *run, bool by_itself)
 	run->requeued = true;
 	say(run, true,
 	    "%s: its qdiscs were changed in mid-run: that frames leave by pacing %s is not known "
-	    "from "
-	    "here on; start anew to have it read back",
+	    "from here on; start anew to have it read back",
 	    p->setup.link.name, pacing_name(p->setup.pacing.kind));
 }
 

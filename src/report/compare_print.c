@@ -173,6 +173,8 @@ static json_t *log_json(const struct compare *c, size_t index)
 		json_object_set_new(o, "met", json_boolean(log->verdict.met));
 	if (log->verdict.unjudged)
 		json_object_set_new(o, "unjudged", json_integer((json_int_t)log->verdict.unjudged));
+	if (log->verdict.unlogged)
+		json_object_set_new(o, "unlogged", json_integer((json_int_t)log->verdict.unlogged));
 	return o;
 }
 

@@ -272,6 +272,16 @@ static void wrong_values_are_named_with_place_reason_and_fix(void **state)
 	}
 }
 
+/* With an interface and a cycle of 1 ms, and `again` behind the words. */
+static int convert_beside(const char *words, const char *again, const char *file)
+{
+	char given[160], text[128];
+
+	snprintf(given, sizeof(given), "-i eth0 %s %s", words, again);
+	snprintf(text, sizeof(text), "cycle: 1ms\n%s", file);
+	return convert(given, text);
+}
+
 /* What does not go together in a file may be what the command line is there for. */
 static void the_line_mends_what_does_not_go_together(void **state)
 {
@@ -291,15 +301,11 @@ static void the_line_mends_what_does_not_go_together(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char given[128], file[128];
-
-		snprintf(given, sizeof(given), "-i eth0 %s", cases[i].line);
-		snprintf(file, sizeof(file), "cycle: 1ms\n%s", cases[i].file);
-		if (convert(given, file))
-			fail_msg("'%s' '%s': %s", given, file, err.text);
+		if (convert_beside(cases[i].line, "", cases[i].file))
+			fail_msg("'%s' '%s': %s", cases[i].line, cases[i].file, err.text);
 		done();
 		/* and without it, it is refused */
-		assert_int_equal(convert("-i eth0", file), -1);
+		assert_int_equal(convert_beside("", "", cases[i].file), -1);
 		done();
 	}
 }
@@ -321,18 +327,13 @@ static void the_line_wins_over_what_goes_with_something_else(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char given[128], file[128];
-
-		snprintf(given, sizeof(given), "-i eth0 %s", cases[i].line);
-		snprintf(file, sizeof(file), "cycle: 1ms\n%s", cases[i].file);
-		if (convert(given, file))
-			fail_msg("'%s' '%s': %s", given, file, err.text);
+		if (convert_beside(cases[i].line, "", cases[i].file))
+			fail_msg("'%s' '%s': %s", cases[i].line, cases[i].file, err.text);
 		assert_int_equal(p->realtime.cpu, REALTIME_CPU_ANY);
 		assert_false(request.blame);
 		assert_int_equal(request.blame_over_ns, 0);
 		done();
-		snprintf(given, sizeof(given), "-i eth0 %s %s", cases[i].line, cases[i].again);
-		assert_int_equal(convert(given, file), -1);
+		assert_int_equal(convert_beside(cases[i].line, cases[i].again, cases[i].file), -1);
 		done();
 	}
 	assert_int_equal(
